@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orjson
 import pytest
+
+from reenact.core.store.chain import chained
 
 SCRIPT = """
     import subprocess, tempfile
@@ -151,3 +156,64 @@ def test_the_number_of_the_process_may_differ_in_a_file(shell):
     assert all(text.startswith("the number of the process in ") for text in left_out)
     shell.write("agent.py", program.replace("1\\n", "2\\n"))
     assert shell.replay("--json").json["verdict"]["divergences"]
+
+
+def told(event, name, call, *, within=None, **more):
+    """A line of a recording in which three threads run a tool each: `a` is the first one's."""
+    number = "acb".index(name) + 1
+    asked = {"event": event, "call": call, "in": within, "at": f"main/thread:run.{'abc'.index(name)}"}
+    if event == "called" and within is None:
+        return {**asked, "kind": "tool", "name": "run", "n": 0, "args": {"name": name}, **more}
+    if event == "called":
+        command = {"command": ["sh", name], "text": True}
+        return {
+            **asked,
+            "at": f"{asked['at']}/tool:run#0",
+            "kind": "process",
+            "name": "sh",
+            "n": 0,
+            "args": command,
+        }
+    return {"event": "files", "call": call, "root": "", "within": number, **more}
+
+
+def test_a_file_that_a_tool_has_removed_does_not_come_back_with_another_threads_command(shell):
+    shell.write("agent.py", IN_A_TOOL)
+    _, recording = shell.record("agent.py")
+    events = Path(recording.path) / "events.jsonl"
+    lines = [orjson.loads(line) for line in events.read_bytes().splitlines()]
+    source = next(line["source"] for line in lines if "source" in line)
+
+    def file(name, kind, how="change"):
+        state = (
+            {"kind": "file", "mode": 0o644, "size": 8, "text": f"echo {name} 1"}
+            if kind == "file"
+            else {"kind": kind}
+        )
+        return {"how": how, "root": str(shell.folder), "states": {name: state}}
+
+    def given(call, value):
+        return {"event": "returned", "call": call, "value": value}
+
+    ended = {"exit": 0, "errors": ""}
+    whole = {"unrecorded": ["writes the file"], "files": ["writes the file"]}
+    told_file = {**told("files", "a", 4, **file("a", "file"))}
+    # Another thread's command was under way: it was not known who had written the file.
+    del told_file["within"]
+    body = [
+        told("called", "a", 1, source=source), told("called", "c", 2, source=source),
+        told("called", "b", 3, source=source), told("files", "a", 3, **file("a", "none", "first")),
+        told("files", "c", 3, **file("c", "none", "first")), told("files", "c", 3, **file("c", "file")),
+        told("called", "c", 4, within=2), told("files", "b", 4, **file("b", "none", "first")), told_file,
+        told("files", "b", 4, **file("b", "file")), told("called", "b", 6, within=3),
+        told("called", "a", 5, within=1), given(5, {**ended, "output": "a 1\n"}),
+        told("files", "a", 5, **file("a", "none")), {**given(1, 4), **whole},
+        given(6, {**ended, "output": "b 1\n"}), told("files", "b", 5, **file("b", "none")), {**given(3, 4), **whole},
+        given(4, {**ended, "output": "c 1\n"}), told("files", "c", 5, **file("c", "none")), {**given(2, 4), **whole},
+    ]  # fmt: skip
+    timed = [{**line, "t": place / 100} for place, line in enumerate(body)]
+    drawn = [line for line in lines if line["event"] == "drew"]
+    sealed = {name: value for name, value in lines[-1].items() if name != "signed"}
+    events.write_bytes(chained(map(orjson.dumps, [lines[0], *drawn, *timed, {**sealed, "t": 1.0}])))
+    done = shell.replay("--run-foreign")
+    assert done.status == 0, done.err

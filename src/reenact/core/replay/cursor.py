@@ -89,9 +89,9 @@ class Cursor:
         latest: dict[str, int] = {}
         for number in self.asked:
             call = self.log.calls[number]
-            latest[_thread(call.scope)] = max(number, latest.get(_thread(call.scope), 0))
+            latest[thread_of(call.scope)] = max(number, latest.get(thread_of(call.scope), 0))
         open_ = (c for c in self.log.calls.values() if c.number not in self.asked)
-        return [c for c in open_ if c.number < latest.get(_thread(c.scope), 0)]
+        return [c for c in open_ if c.number < latest.get(thread_of(c.scope), 0)]
 
     def due(self, scope: str | None, position: int) -> CallRecord | None:
         """Return the first unasked call recorded before the outcome at `position`.
@@ -102,9 +102,9 @@ class Cursor:
         return next((c for c in calls if c.place <= position and c.number not in self.asked), None)
 
     def _open(self, scope: str) -> Iterator[CallRecord]:
-        thread = _thread(scope)
+        thread = thread_of(scope)
         return (
-            c for c in self.log.calls.values() if c.number not in self.asked and _thread(c.scope) == thread
+            c for c in self.log.calls.values() if c.number not in self.asked and thread_of(c.scope) == thread
         )
 
     def take(self, call: CallRecord) -> list[CallRecord]:
@@ -168,7 +168,7 @@ class Cursor:
         return next(reversed(self.log.calls.values()), None)
 
 
-def _thread(scope: str) -> str:
+def thread_of(scope: str) -> str:
     """The part of a scope's path that names its thread."""
     found = scope.rfind("/thread:")
     return (

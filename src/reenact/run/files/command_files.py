@@ -132,6 +132,12 @@ class CommandFiles:
         if self._uses.shared(str(self._laid.here(path))) and files.begins_like(path, states):
             # Another thread is writing it.
             return None
+        if not all(self._recorded.is_of_thread(number, call) for number in numbers):
+            # No outcome says how far the other thread is.
+            states = [*(self._recorded.all[number].states[path] for number in numbers)]
+            states.append(self._first.get(path, NOTHING))
+            if any(files.same(path, state) for state in states) or files.begins_like(path, states):
+                return None
         detail = f"the program has left {path} to this command in another state than recorded"
         return self._at(path, call, detail, states[0])
 

@@ -13,6 +13,7 @@ from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.replay.cursor import thread_of
 from reenact.run.files.path_state import blob
 
 OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
@@ -86,6 +87,32 @@ class RecordedChanges:
     def numbers(self, path: Path) -> Sequence[int]:
         """Return the numbers of the changes of a path, in order."""
         return self._states.get(path, [])
+
+    @cached_property
+    def threaded(self) -> bool:
+        """True if several threads of this process asked something."""
+        return len({thread_of(call.scope) for call in self._log.calls.values()}) > 1
+
+    def is_of_thread(self, number: int, call: CallRecord) -> bool:
+        """Return True if a change was made in the thread that made a call."""
+        if not self.threaded:
+            return True
+        within = self.all[number].within
+        around = self._log.calls.get(within) if within is not None else None
+        return around is not None and thread_of(around.scope) == thread_of(call.scope)
+
+    def later_of_program(self, path: Path, number: int) -> list[FileState]:
+        """Return the states to which the program's own code brings a path behind a change.
+
+        There are none where it is known who has made the change.
+        """
+        change = self.all[number]
+        if not self.threaded or change.how != "change" or change.within != UNKNOWN:
+            return []
+        behind = (self.all[each] for each in self.numbers(path) if each > number)
+        return [
+            each.states[path] for each in behind if each.how in ("change", "end") and each.within != UNKNOWN
+        ]
 
     def state(self, path: Path, number: int) -> FileState:
         """Return the state of a path after a change."""

@@ -284,7 +284,7 @@ class ReplayedFiles:
             for path, state in sorted(change.states.items()):
                 if str(self._laid.here(path)) in self._laid.keep:
                     continue
-                if self._recorded.is_of_other_process(path, number):
+                if self._recorded.is_of_other_process(path, number) or self._is_overtaken(path, number):
                     continue
                 try:
                     with self._newest(path, change) as newest:
@@ -302,6 +302,12 @@ class ReplayedFiles:
                             self._say(f"the change of {path} is not replayed: its bytes are not recorded")
                 except OSError as error:
                     self._say(f"the change of {path} is not replayed: {error.strerror}")
+
+    def _is_overtaken(self, path: Path, number: int) -> bool:
+        """Return True if the program's code has gone on: beside a command, it may have made this."""
+        here = self._laid.here(path)
+        later = self._recorded.later_of_program(path, number) if self.uses.touched(str(here)) else []
+        return any(is_state_of(here, state, self._salt) for state in later)
 
     @contextmanager
     def _newest(self, path: Path, change: FileChange) -> Iterator[bool]:

@@ -102,6 +102,10 @@ class ReplayedUses:
         """Return True if another thread than the running one has changed a path."""
         return not self._by.get(path, set()) <= {get_ident()}
 
+    def touched(self, path: str) -> bool:
+        """Return True if the program's own code has changed a path, or opened it to change it."""
+        return path in self._before
+
     def is_changed(self, path: str) -> bool:
         """Return True if a path is in another state than before its first change."""
         return path in self._before and _mark(path) != self._before[path]
