@@ -177,7 +177,7 @@ def test_a_wrong_choice_of_a_model_is_found_behind_answers_that_differ_in_wordin
     found = reenact.bisect(bad, good, check=lambda run: "cancelled" in run.stdout)
     (change,) = found.changes
     assert (change.name, change.alike) == ("step 5, model small", Alike.NEWS)
-    assert (change.bad, change.good) == ('refund({"order":"ORD-1"})', 'cancel({"order":"ORD-1"})')
+    assert (change.bad, change.good) == ('refund(order="ORD-1")', 'cancel(order="ORD-1")')
     assert found.back
     assert "the history" in found.notes[0]
 
