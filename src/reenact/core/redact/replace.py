@@ -15,6 +15,7 @@ from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
 from reenact.core.redact.found import FoundValues
 from reenact.core.redact.known import KnownValues
+from reenact.core.redact.packed import PackedBytes
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shapes import TOKEN, label_of
 from reenact.core.redact.text import FoundSecret, plain
@@ -233,13 +234,20 @@ class Replacer:
         stop = len(data) if end is None else end
         if not hits:
             return data[start:stop]
-        if self._found.add([hit.value for hit in hits if not hit.whole]):
+        packed = PackedBytes(data if json_ else b"", self._clean_bytes)
+        places = [packed.around(hit.start, hit.end) for hit in hits]
+        text = zip(hits, places, strict=True)
+        if self._found.add([hit.value for hit, place in text if not (place or hit.whole)]):
             self._learnt()
         out: list[bytes] = []
         at = start
         strings = Strings(data)
-        for found in hits:
+        for found, place in zip(hits, places, strict=True):
             if found.end <= at:
+                continue
+            if place and at <= place[0] and place[1] <= stop:
+                out += (data[at : place[0]], packed.redacted(*place))
+                at = place[1]
                 continue
             hit = fit(data, found, strings) if json_ else found
             if hit.end <= at or hit.end > stop or hit.start >= hit.end:
@@ -248,6 +256,9 @@ class Replacer:
             at = hit.end
         out.append(data[at:stop])
         return b"".join(out)
+
+    def _clean_bytes(self, data: bytes) -> bytes:
+        return self.clean(data, json_=False)
 
 
 def merged(data: bytes, hits: list[FoundSecret]) -> list[FoundSecret]:
