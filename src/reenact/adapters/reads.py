@@ -27,6 +27,11 @@ _LENGTH = "threads:length"
 
 _read, _write, _fdopen = os.read, os.write, os.fdopen
 
+Heard = Callable[..., int]
+"""Performs a write: with the function that writes, the bytes, and the `caller`'s frame."""
+
+_heard: list[tuple[int, Heard]] = []
+
 Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
@@ -76,9 +81,25 @@ def _of_number(fd: int, length: int, /) -> bytes:
     return _of_pipe(fd, length, _getframe(1))
 
 
+def hear(number: int, heard: Heard) -> None:
+    """Call `heard` for each `os.write` to this number."""
+    _heard.append((number, heard))
+
+
+def leave(heard: Heard) -> None:
+    """Call it no more."""
+    _heard[:] = [each for each in _heard if each[1] != heard]
+
+
 def _written(fd: int, data: Any, /) -> int:
     end = end_of(fd)
-    return _write(fd, data) if end is None else end.give(bytes(data))
+    if end is not None:
+        return end.give(bytes(data))
+    write: Callable[[Any], int] = partial(_write, fd)
+    for number, heard in _heard:
+        if number == fd:
+            write = partial(heard, write, caller=_getframe().f_back)
+    return write(data)
 
 
 def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:

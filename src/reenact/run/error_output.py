@@ -13,7 +13,7 @@ from reenact.core.boundary import Run, current
 from reenact.core.model.event import Tree
 from reenact.core.patterns import lazy
 from reenact.errors import Divergence
-from reenact.run.output import KEPT, TIME, Output, difference, masked
+from reenact.run.output import KEPT, TIME, Output, difference, masked, without_bytes
 
 _WRITERS = frozenset({"click", "logging", "loguru", "structlog", "traceback", "typer", "warnings"})
 """Libraries that write for their caller."""
@@ -44,11 +44,9 @@ class ErrorOutput(Output):
         super().__init__(run)
         self._lines: dict[int, _Lines] = {}
 
-    def _written(self, text: Any, caller: FrameType | None) -> Any:
-        count = self.write(text)
-        if isinstance(text, str) and _by_program(caller) and self._counts():
+    def _counted(self, text: str, caller: FrameType | None) -> None:
+        if _by_program(caller) and self._counts():
             self.heard(text)
-        return count
 
     def _counts(self) -> bool:
         scope = current()
@@ -161,6 +159,8 @@ def compare_errors(
         return None, ""
     if silent:
         return None, "ignore stderr"
+    if rule := without_bytes(ErrorOutput.NAME, recorded, actual):
+        return None, rule
     if recorded.get("threads") or actual["threads"]:
         if not whole:
             return None, f"ignore stderr (threads, more than {KEPT // 1024} KB)"

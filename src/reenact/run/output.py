@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import FrameType
 from typing import Any
 
@@ -32,6 +33,9 @@ _LAID_OUT = lazy(r"[\x1b\r\u2500-\u259f…]")
 """The marks of an output laid out for a terminal: colours, frames, bars, cut texts."""
 
 
+_ANY_TIME = nullcontext()
+
+
 class Output:
     """Records `sys.stdout.write`. The stream stays the same object.
 
@@ -51,7 +55,7 @@ class Output:
         self._length = 0
         self._kept: list[str] = []
         self._left = KEPT
-        self._threads = False
+        self._threads = self._has_bytes = False
         self._turns = StreamLock(self.NAME)
         self._below: StreamBytes | None = None
         self.pid = os.getpid()
@@ -68,14 +72,7 @@ class Output:
             # Without a standard output, or with one that cannot be listened to, nothing is compared.
             return
         self._stream = stream
-        if self.NAME == Output.NAME:
-            self._below = StreamBytes.of(stream, self._counts_bytes)
-
-    def _counts_bytes(self) -> bool:
-        scope = current()
-        return self.pid == os.getpid() and (
-            self._run is None or (scope is not None and scope.run is self._run)
-        )
+        self._below = StreamBytes.of(stream, self)
 
     def uninstall(self) -> None:
         """Stop listening."""
@@ -94,9 +91,7 @@ class Output:
     def again(self) -> None:
         """Count from here on, and forget the text so far."""
         self._hash, self._length, self._kept, self._left = hashlib.sha256(), 0, [], KEPT
-        self._threads = False
-        if self._below is not None:
-            self._below.again()
+        self._threads = self._has_bytes = False
 
     def print(self, text: str) -> None:
         """Write text as the program's own."""
@@ -105,30 +100,32 @@ class Output:
 
     def _write(self, text: str) -> Any:
         caller = sys._getframe().f_back
-        if self._has_turn(caller):
-            with self._turns:
-                return self._written(text, caller)
-        return self._written(text, caller)
+        with self.turn(caller):
+            count = self.write(text)
+            if isinstance(text, str):
+                self._counted(text, caller)
+        return count
 
-    def _has_turn(self, caller: FrameType | None) -> bool:
-        """Return True if this text comes at a recorded place between those of other threads."""
+    def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
+        """Return the recorded place between the texts of other threads for what this code writes; or none."""
         scope = current()
         if scope is None or not scope.run.threaded or self._run not in (None, scope.run):
-            return False
+            return _ANY_TIME
         # When the interpreter ends, a thread that has the lock never goes on.
-        return callers.program(caller) and self.pid == os.getpid() and not sys.is_finalizing()
+        has = callers.program(caller) and self.pid == os.getpid() and not sys.is_finalizing()
+        return self._turns if has else _ANY_TIME
 
-    def _written(self, text: Any, caller: FrameType | None) -> Any:
-        count = self.write(text)
-        if isinstance(text, str):
-            scope = current()
-            if scope is not None and scope.call is not None and (self._run is None or scope.run is self._run):
-                scope.run.handler.printed(scope, text)
-            if self._run is None or (
-                self._stream is not None and scope is not None and scope.run is self._run
-            ):
-                self.heard(text)
-        return count
+    def passed(self, text: str, caller: FrameType | None) -> None:
+        """Count bytes that this code has written below the text."""
+        self._has_bytes = True
+        self._counted(text, caller)
+
+    def _counted(self, text: str, caller: FrameType | None) -> None:
+        scope = current()
+        if scope is not None and scope.call is not None and (self._run is None or scope.run is self._run):
+            scope.run.handler.printed(scope, text)
+        if self._run is None or (self._stream is not None and scope is not None and scope.run is self._run):
+            self.heard(text)
 
     def heard(self, text: str) -> None:
         """Count text as written."""
@@ -147,13 +144,15 @@ class Output:
 
     def tree(self) -> dict[str, Tree]:
         """Return the recorded output, for the recording's seal."""
+        if self._below is not None:
+            self.heard(self._below.rest())
         return {
             "sha256": self._hash.hexdigest(),
             "length": self._length,
             "text": "".join(self._kept),
             "threads": self._threads,
             "width": _width(),
-            **({} if self._below is None else {"below": self._below.tree()}),
+            "bytes": self._has_bytes,
         }
 
 
@@ -168,26 +167,22 @@ def compare(
     """
     if not isinstance(recorded, dict):
         return None, ""
-    found = _compared(process, recorded, actual, silent=silent)
-    below, now = recorded.get("below"), actual.get("below")
-    if found != (None, "") or not isinstance(below, dict) or not isinstance(now, dict):
-        return found
-    bare: dict[str, Tree] = {"threads": False, "width": 0}
-    return _compared(process, {**below, **bare}, {**now, **bare}, silent=silent)
-
-
-def _compared(
-    process: str, recorded: dict[str, Any], actual: dict[str, Tree], *, silent: bool
-) -> tuple[Divergence | None, str]:
     old, new = str(recorded.get("text")), str(actual["text"])
     whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
     if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
         return None, ""
     if silent:
         return None, "ignore stdout"
+    if rule := without_bytes(Output.NAME, recorded, actual):
+        return None, rule
     if rule := _lenient(recorded, actual, old, new, whole=whole):
         return None, rule
     return difference(process, Output.NAME, old, new), ""
+
+
+def without_bytes(name: str, recorded: dict[str, Any], actual: dict[str, Tree]) -> str:
+    """Return the rule for a program that writes bytes, where an earlier version recorded its text alone."""
+    return f"ignore {name} (bytes were not recorded)" if actual["bytes"] and "bytes" not in recorded else ""
 
 
 def difference(process: str, name: str, old: str, new: str) -> Divergence:

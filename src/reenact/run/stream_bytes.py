@@ -1,70 +1,79 @@
-"""Hear what a program writes into the bytes below `sys.stdout`, past its text."""
+"""Hear what a program writes below the text of a standard stream: into its buffer, or by its number."""
 
 from __future__ import annotations
 
-import hashlib
+import codecs
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from contextlib import AbstractContextManager, suppress
+from types import FrameType
+from typing import Any, Protocol
 
+from reenact.adapters import reads
 from reenact.adapters.stdlib import callers
-from reenact.core.model.event import Tree
 
-_KEPT = 64 * 1024
+
+class Hearing(Protocol):
+    """Counts what the code of a frame writes to a stream."""
+
+    def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
+        """Return the turn in which this code writes."""
+
+    def passed(self, text: str, caller: FrameType | None) -> None:
+        """Count a text that this code has written."""
 
 
 class StreamBytes:
-    """Records the `write` of a stream's buffer, without what the stream itself writes there.
+    """Hears `write` of a stream's buffer and `os.write` to its number, without what the stream itself writes.
 
     Args:
-        stream: The stream of text. Its own writes come from `Output`.
-        counts: Returns False for what is not to be counted.
+        stream: The stream of text.
+        hearing: Is told what was written, as text.
     """
 
-    def __init__(self, stream: Any, counts: Callable[[], bool]) -> None:
-        self._stream, self._counts = stream, counts
+    def __init__(self, stream: Any, hearing: Hearing) -> None:
+        self._stream, self._hearing = stream, hearing
         self._real, self._flush = stream.buffer.write, stream.flush
-        self.again()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
 
     @classmethod
-    def of(cls, stream: Any, counts: Callable[[], bool]) -> StreamBytes | None:
+    def of(cls, stream: Any, hearing: Hearing) -> StreamBytes | None:
         """Begin to listen; None for a stream whose bytes cannot be listened to."""
         try:
-            found = cls(stream, counts)
+            found = cls(stream, hearing)
             stream.flush = found._flushed
             stream.buffer.write = found._write
         except (AttributeError, TypeError):
             return None
+        with suppress(OSError, ValueError):
+            reads.hear(stream.fileno(), found._passed)
         return found
 
     def uninstall(self) -> None:
-        """Stop listening, unless another listener is on top."""
+        """Stop listening; in the buffer, unless another listener is on top."""
+        reads.leave(self._passed)
         with suppress(AttributeError, ValueError):
             if self._stream.buffer.write == self._write and self._stream.flush == self._flushed:
                 self._stream.buffer.write, self._stream.flush = self._real, self._flush
 
-    def again(self) -> None:
-        """Count from here on, and forget what was written."""
-        self._hash, self._length, self._kept = hashlib.sha256(), 0, b""
-
-    def tree(self) -> dict[str, Tree]:
-        """Return what was written, for the recording's seal."""
-        text = self._kept.decode("utf-8", "replace")
-        return {"sha256": self._hash.hexdigest(), "length": self._length, "text": text}
+    def rest(self) -> str:
+        """Return the bytes of a character that did not end."""
+        return self._decoder.decode(b"", final=True)
 
     def _flushed(self) -> None:
         """`flush` of the stream, which writes its text into the buffer."""
         self._flush()
 
     def _write(self, data: Any) -> Any:
-        count = self._real(data)
-        caller = sys._getframe().f_back
-        while caller is not None and caller.f_code is StreamBytes._write.__code__:
+        return self._passed(self._real, data, sys._getframe().f_back)
+
+    def _passed(self, write: Callable[[Any], Any], data: Any, caller: FrameType | None) -> Any:
+        own = StreamBytes._write.__code__, StreamBytes._passed.__code__
+        while caller is not None and caller.f_code in own:
             caller = caller.f_back
-        if caller is not None and not caller.f_code.co_filename.startswith(callers.OURS) and self._counts():
-            written = bytes(data)[:count]
-            self._hash.update(written)
-            self._length += len(written)
-            self._kept += written[: _KEPT - len(self._kept)]
+        if caller is None or caller.f_code.co_filename.startswith(callers.OURS):
+            return write(data)
+        with self._hearing.turn(caller):
+            count = write(data)
+            self._hearing.passed(self._decoder.decode(bytes(data)[:count]), caller)
         return count

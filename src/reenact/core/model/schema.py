@@ -301,10 +301,9 @@ _PROGRAM = _with(
 )
 _FUNCTION = _with("a function with its arguments", name=text, args=object_)
 _RULES = _with("rules for redaction", names=texts, headers=texts, patterns=texts)
-_BYTES = _with("printed bytes", sha256=text, length=count, text=lambda value: type(_escaped(value)) is str)
 _PRINTED = _with(
     "what was printed", sha256=text, length=count, text=lambda value: type(_escaped(value)) is str,
-    threads=anything, width=or_null(count), below=or_null(_BYTES),
+    threads=anything, width=or_null(count), bytes=anything,
 )  # fmt: skip
 _SIGNED = _with("a key with a signature", key=text, signature=text)
 
