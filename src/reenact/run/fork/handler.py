@@ -110,14 +110,18 @@ class Forker(Handler):
             return self._ask(effect, scope, ordinal)
         assert self._at is not None
         here = self._at.scope, self._at.label, self._at.ordinal
-        if (scope.path, effect.label, ordinal) == here and isinstance(self.turnstile, ForkingTurnstile):
-            self.turnstile.reach(self._at.place)
+        if (scope.path, effect.label, ordinal) != here or not isinstance(self.turnstile, ForkingTurnstile):
+            return self._decide(effect, scope, ordinal, self._at)
+        with self.turnstile.reaching(self._at.place):
             if not self.reached:
                 self._settle()
+            return self._decide(effect, scope, ordinal, self._at)
+
+    def _decide(self, effect: Effect, scope: Scope, ordinal: int, at: CallRecord) -> Answer | Ticket:
         decision = self.replayer.enter(effect, scope, ordinal)
         if decision.call is None:
             return decision if isinstance(decision, Answer) else self._ask(effect, scope, ordinal)
-        if decision.call == self._at.number:
+        if decision.call == at.number:
             self.reached = True
             if self._edit is None:
                 self.replayer.state.go_live()
@@ -244,7 +248,6 @@ class Forker(Handler):
 
     @property
     def turnstile(self) -> Any:
-        """The order in which outcomes reach the program."""
         return self.replayer.turnstile
 
     @property
@@ -255,17 +258,14 @@ class Forker(Handler):
 
     @property
     def offline(self) -> bool:
-        """A fork needs the real keys of this machine."""
-        return False
+        return False  # a fork needs the real keys of this machine
 
     @property
     def strict(self) -> bool:
-        """True if questions that the parent does not have are refused."""
         return self.replayer.state.strict
 
     @property
     def poison(self) -> Halt | None:
-        """The divergence that ended this fork, if one did."""
         return self.replayer.poison
 
     def lets_live(self, kind: str, label: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident
 from typing import TYPE_CHECKING
@@ -12,8 +13,7 @@ from reenact.core.boundary.running_loop import real_call_at, this_loop
 from reenact.core.boundary.turnstile.protocol import PATIENCE
 from reenact.core.boundary.turnstile.pump import _Entry, _wait
 from reenact.core.boundary.turnstile.recording_turns import RecordingTurnstile
-from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
-from reenact.core.system import monotonic
+from reenact.core.boundary.turnstile.replaying_turns import _LOOK, ReplayingTurnstile
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,6 +34,7 @@ class ForkingTurnstile(ReplayingTurnstile):
 
     def __init__(self, total: int) -> None:
         super().__init__(total)
+        self._reached: int | None = None
         self._after = RecordingTurnstile(beside=(self._lock, self._cond, self._pumps))
 
     @property
@@ -50,21 +51,40 @@ class ForkingTurnstile(ReplayingTurnstile):
                 self._open = True
         self._moved()
 
-    def reach(self, place: int) -> None:
-        """Wait, within bounds, until other threads have been given all that comes before that place."""
+    @contextmanager
+    def reaching(self, place: int) -> Iterator[None]:
+        """Wait until other threads have been given all that comes before that place; hold back the rest in the body."""
         with self._cond:
-            if len(self._alive) <= 1 and not self._coming:
-                return
-        until = monotonic() + PATIENCE
+            self._reached = place
+            alone = len(self._alive) <= 1 and not self._coming
+            comes = not alone and self._places.next < place and not self.over(place)
+        try:
+            if comes:
+                self._reach(place)
+            yield
+        finally:
+            with self._cond:
+                self._reached = None
+            self._moved()
+
+    def _reach(self, place: int) -> None:
         self.blocks()
         try:
             with self._cond:
-                while (
-                    self._places.next < place and not self.over(place) and (left := until - monotonic()) > 0
-                ):
-                    _wait(self._cond, min(left, 0.002))
+                while self._places.next < place and not self.over(place):
+                    if not self._paused and self.quiet_for() > PATIENCE:
+                        break
+                    _wait(self._cond, _LOOK)
         finally:
             self.unblocks()
+
+    def _others_run(self) -> bool:
+        # All that comes before the step has passed: the next to go on is the step's own thread.
+        reached = self._reached is not None and self._places.next >= self._reached
+        return reached or super()._others_run()
+
+    def _lowest(self, order: int) -> bool:
+        return (self._reached is None or order < self._reached) and super()._lowest(order)
 
     # -- passing ---------------------------------------------------------------------------------------------
 
