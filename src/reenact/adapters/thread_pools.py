@@ -15,7 +15,7 @@ from concurrent.futures.thread import _WorkItem
 from contextlib import nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from reenact.adapters import initializers, locks, ordered
 from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
@@ -148,7 +148,7 @@ class _Places:
         self._free = workers
         self._queued = 0
         self._lock = threading.Lock()
-        self.never: WeakSet[Any] = WeakSet()
+        self.never: set[Any] = set()
         """The futures of jobs that a replay does not hand in: they were cancelled before they began."""
 
     @property

@@ -247,7 +247,7 @@ class _Generators:
     def _live(self) -> bytes:
         """Return the state that this run begins with: the process's, unless already used."""
         instance = random._inst
-        alone = not any(other is not self and other._first for other in _runs.values())
+        alone = not any(other is not self and other._first for other in list(_runs.values()))
         state = _Random.getstate(instance)
         if _seeded and alone:
             return _pack(True, state)

@@ -106,8 +106,8 @@ def _bound(thing: socket.socket, address: Any) -> int:
             live.append(port)
     told = port if live else 0
     actual = live[0] if live else choose()
-    for known in [known for known, number in _told.items() if actual in (known, number)]:
-        del _told[known]
+    for known in [known for known, number in list(_told.items()) if actual in (known, number)]:
+        _told.pop(known, None)
     if not told and isinstance(port, int):
         told = _told[actual] = port
     return told or actual

@@ -57,7 +57,7 @@ class ToolInside:
 
     @property
     def files(self) -> list[str]:
-        return [what for what, kept in self._seen.items() if kept]
+        return [what for what, kept in list(self._seen.items()) if kept]
 
 
 ENDS: list[Callable[[Any, ToolInside], None]] = []

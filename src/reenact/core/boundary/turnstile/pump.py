@@ -10,7 +10,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 from reenact.core.boundary.running_loop import running_loop, this_loop
 
@@ -116,9 +115,7 @@ class _Entry:
         self.when = when
 
 
-Parts: TypeAlias = (
-    "tuple[threading.RLock, threading.Condition, WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump]]"
-)
+Parts: TypeAlias = "tuple[threading.RLock, threading.Condition, dict[asyncio.AbstractEventLoop, _Pump]]"
 """The lock of a turnstile, its condition, and the pump of each loop."""
 
 
@@ -129,7 +126,8 @@ class _Base:
         # Taken for every outcome: the lock's own `with` is C, that of the condition is not.
         self._lock = threading.RLock()
         self._cond = threading.Condition(self._lock)
-        self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
+        # Any thread goes through it, of which a plain dict gives a copy in one step.
+        self._pumps: dict[asyncio.AbstractEventLoop, _Pump] = {}
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
         self.interrupt: Callable[[int | None], None] | None = None
@@ -153,6 +151,9 @@ class _Base:
         return pump
 
     def _new_pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
+        for old, pump in list(self._pumps.items()):
+            if old.is_closed() and not pump.queue:
+                self._pumps.pop(old, None)
         pump = self._pumps[loop] = _Pump(loop, self.may_release)
         pump.idle, pump.rest = self._idle, self.blocks
         return pump
