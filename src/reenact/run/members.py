@@ -55,6 +55,7 @@ class Member:
         self.run: Run | None = None
         self._recorder: Recorder | None = None
         self._replayer: Replayer | None = None
+        self._files: ReplayedFiles | None = None
         self._family: RecordedProcesses | ReplayedProcesses | None = None
         self._recording: RecordedRun | None = None
         self._streams: StandardStreams | None = None
@@ -133,7 +134,9 @@ class Member:
             # Its own header only: whatever it asks for is more than was recorded.
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
-        files = ReplayedFiles.begun(recording, log, self._replayer, self.plan.options.get(FILES, ""))
+        self._files = files = ReplayedFiles.begun(
+            recording, log, self._replayer, self.plan.options.get(FILES, "")
+        )
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         run.scratch = files.covers if files is not None else None
         run.commands = files.asked if files is not None else None
@@ -189,6 +192,8 @@ class Member:
             status = "error" if code or "error" in given else "ok"
             self._recorder.seal({"status": status, "exit": code, **state, **given})
         elif self._replayer is not None and isinstance(self._family, ReplayedProcesses):
+            if self._files is not None:
+                self._files.tell_of_code()
             self._replayer.finish()
             self._family.finish()
             self._compare_streams(self._replayer, given)

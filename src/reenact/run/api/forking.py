@@ -198,6 +198,7 @@ class Fork(RunContext):
         child.family.finish()
         if self._files is not None:
             self._files.tell_of_stand_ins()
+            self._files.tell_of_code()
         forker.notice_refusal()
         child.close()
         if not forker.reached:

@@ -174,6 +174,8 @@ class Replay(RunContext):
             self._family.finish()
             self._others = self._family.verdicts()
             self._family.close()
+        if self._files is not None:
+            self._files.tell_of_code()
         if whole and self._files is not None and not any(other.divergences for other in self._others):
             # The parent of a whole program does it for the rest; a debugger's and a block's does not.
             self._files.compare(others=self.plan is not None and DEBUG not in self.plan.options)

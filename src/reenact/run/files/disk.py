@@ -152,7 +152,8 @@ class Disk:
         for name in (ENTERED, FORBIDDEN):
             (self.folder / name).unlink(missing_ok=True)
         cwd = os.path.realpath(cwd or Path.cwd())
-        own = {Path(cwd, word) for word in argv if not word.startswith("-")}
+        named = [os.path.join(cwd, word) for word in argv if not word.startswith("-")]  # noqa: PTH118 - as text
+        own = {Path(to_path(name)) for name in named for to_path in (os.path.normpath, os.path.realpath)}
         layers: list[Layer] = []
         lacking: list[str] = []
         standing: list[str] = []

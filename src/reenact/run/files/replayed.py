@@ -14,11 +14,12 @@ from reenact.core.boundary import Answer, entered
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
-from reenact.core.files.trees import FileChange, changes, first_states, has_files
+from reenact.core.files.trees import FileChange, first_states, has_files
 from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import LocalStore
+from reenact.run.files.changed_since import changed_since, code_that_ran
 from reenact.run.files.command_files import CommandFiles
 from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import Disk, Laid, Layer
@@ -70,6 +71,7 @@ class ReplayedFiles:
         self._recorded = RecordedChanges(recording, log)
         self._renames = FolderRenames(self.covers, self._seen)
         self._stand_ins = LaidStandIns(laid, say)
+        self._since = changed_since(laid, recording)
         self._brought: dict[Path, int] = {}
         """The latest change that was brought, by path."""
         self.uses = ReplayedUses(self.covers, replayer, store_of(recording))
@@ -156,7 +158,7 @@ class ReplayedFiles:
             return
         for what in self._laid.lacking:
             self._say(what)
-        self._replayer.changed_since += self._changed_since()
+        self._replayer.changed_since += self._since.values()
         for number in self._recorded.after.get(None, ()):
             change = self._recorded.all[number]
             if change.how == "outside":
@@ -164,25 +166,6 @@ class ReplayedFiles:
                 if change.t < self._resumed_at():
                     self._say("files were changed from outside before the first call: the time is not known")
                 self._bring(number)
-
-    def _changed_since(self) -> list[str]:
-        """Return the files that this replay reads as recorded, and that have another content now.
-
-        Those that the recorded run has changed itself are left out.
-        """
-        own = {
-            path
-            for log in self._recording.logs
-            for change in changes(log)
-            if change.how != "first"
-            for path in change.states
-        }
-        here = Path.cwd()
-        return [
-            os.path.relpath(path, here) if Path(path).is_relative_to(here) else path
-            for path in self._laid.older
-            if self._laid.recorded(Path(path)) not in own
-        ]
 
     def _resumed_at(self) -> float:
         """Return the time at which the recorded run was resumed first."""
@@ -372,6 +355,12 @@ class ReplayedFiles:
         """Say which files were read whose bytes are not recorded; the others made no difference."""
         with self._seen():
             self._stand_ins.tell()
+
+    def tell_of_code(self) -> None:
+        """Say which code has run as it was recorded. A redirected program imports the user's own."""
+        if self._laid.entered:
+            for text in code_that_ran(self._since):
+                self._say(text)
 
     def _on_scratch(self, path: Path) -> bool:
         """Return True if a change of a path touches nothing but scratch: a link may lead elsewhere."""
