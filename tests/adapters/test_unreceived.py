@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,6 +14,7 @@ from multiprocessing import get_context
 import pytest
 
 import reenact
+from tests.conftest import Shell
 
 
 def leaves_in_a_queue(*messages: object) -> None:
@@ -140,3 +142,38 @@ def test_a_secret_in_a_message_is_no_difference(home: str, monkeypatch: pytest.M
     [left] = (run.load().logs[0].sealed or {})["left"].values()
     assert "4f9a8b7c" not in str(left)
     assert not notes(run.id, leaves_in_a_queue, {"key": "sk-live-4f9a8b7c6d5e4f3a2b1c"})
+
+
+KILLS = """
+import multiprocessing
+import os
+import signal
+import time
+
+def sleeps(up):
+    up.set()
+    time.sleep(3600)
+
+if __name__ == "__main__":
+    for kill in (lambda: os.kill(child.pid, signal.SIGUSR1), lambda: child.terminate()):
+        up = multiprocessing.get_context("fork").Event()
+        child = multiprocessing.get_context("fork").Process(target=sleeps, args=(up,))
+        child.start()
+        up.wait()
+        kill()
+        child.join()
+        print("ended", child.exitcode)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_another_signal_to_a_process_of_the_program_is_named(shell: Shell) -> None:
+    shell.write("program.py", KILLS)
+    done, _ = shell.record("program.py")
+    assert done.status == 0, done
+    assert shell.replay().status == 0
+    for old, new in (("SIGUSR1", "SIGUSR2"), ("terminate", "kill")):
+        shell.write("program.py", KILLS.replace(old, new))
+        replay = shell.replay()
+        assert replay.status == 1, replay
+        assert "main sent other signals to its processes than when it was recorded" in replay.err

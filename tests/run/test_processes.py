@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -467,3 +468,28 @@ def test_what_ends_in_a_fork_of_the_parents_is_not_written_into_the_parents_file
     assert recording.logs[0].sealed is not None
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
+
+
+KILLED = """
+import signal
+import subprocess
+import sys
+
+CHILD = "import time; print('up', flush=True); time.sleep(3600)"
+child = subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
+print(child.stdout.readline().strip(), sum(range(3_000_000)))
+child.send_signal(signal.SIGNAL)
+print(child.wait())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_process_that_was_killed_in_a_sleep_is_killed_there_again(shell, name):
+    shell.write("parent.py", KILLED.replace("SIGNAL", name))
+    done, _ = shell.record("parent.py")
+    assert done.status == 0, done
+    assert f"{-getattr(signal, name)}" in done.out.split()
+    for _ in range(3):
+        replay = shell.replay()
+        assert replay.status == 0, replay

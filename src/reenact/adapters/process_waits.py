@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing.connection
 import os
+import signal
 from collections.abc import Callable, Iterable
 from functools import partial
 from multiprocessing.pool import Pool, ThreadPool
@@ -18,7 +19,7 @@ from typing import Any
 from reenact.adapters.deadlines import deadline
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib import callers, early, process_numbers
 from reenact.core.boundary import entered
 
 _READY = "processes:ready"
@@ -40,6 +41,8 @@ def install(replace: Replace) -> None:
     if os.name == "nt":
         return
     replace(BaseProcess, "join", _join)
+    replace(BaseProcess, "terminate", partial(process_numbers.terminates, signal.SIGTERM))
+    replace(BaseProcess, "kill", partial(process_numbers.terminates, signal.SIGKILL))
     replace(BaseProcess, "is_alive", partial(_asked, "alive", lambda alive: not alive))
     exitcode: Any = BaseProcess.exitcode
     known = partial(_asked, "exit", lambda code: code is not None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from reenact.adapters.stdlib import processes
 from reenact.core import system
@@ -38,3 +40,14 @@ def end(code: int | None = None) -> None:
             ending(None if code is None else system.exit_status(code))
         except Exception as error:
             warn(f"the end of process {os.getpid()} was not recorded ({type(error).__name__}: {error})")
+        _ends_by_interrupt()
+
+
+def _ends_by_interrupt() -> None:
+    """Let Python end itself by SIGINT behind an interrupt that nothing has caught.
+
+    It has marked this to itself, and forgets it as soon as a text of code runs (a class is made, say).
+    """
+    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+        with suppress(KeyboardInterrupt):
+            exec("raise KeyboardInterrupt")  # noqa: S102 - the mark is made where such a text ends so

@@ -142,6 +142,8 @@ class Member:
         run.commands = files.asked if files is not None else None
         scratch = self.plan.options.get(FILES, "")
         run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
+        # Where the whole run was cut off, nothing kills this process now.
+        run.killed = log.sealed is None and recording.logs[0].sealed is not None
         tell_of(run, recording.header)
         # A later version may have resumed or forked the recording, and this process is of that part.
         run.rules = max(run.rules, rules_number(log.opened))

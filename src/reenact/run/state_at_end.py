@@ -29,6 +29,7 @@ def sealed(run: Run) -> dict[str, Tree]:
         "slept": _summed(run.slept, root),
         "times": _summed(run.times.sums(), root),
         "sent": _summed(run.unreceived.sent(), root),
+        "signals": _summed(run.unreceived.signals(), root),
         "left": {name: left for name, left in run.unreceived.left().items() if _within(_maker(name), root)},
     }
     running = sorted(path for path in list(run.working) if _within(path, root))
@@ -125,6 +126,11 @@ def _compare_messages(
     _remark(
         replayer,
         [f"{path} sent other messages to processes than when it was recorded" for path, _, _ in sent],
+    )
+    signals = _differing(recorded.get("signals"), now["signals"], comparable)
+    _remark(
+        replayer,
+        [f"{path} sent other signals to its processes than when it was recorded" for path, _, _ in signals],
     )
     left = list(_of_queues(recorded.get("left"), now["left"], comparable))
     if left and (replayer.tools.answered or not steady):

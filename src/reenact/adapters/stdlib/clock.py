@@ -245,7 +245,8 @@ def _slept(seconds: float, /) -> None:
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
     """Sleep, as no recording has it; return its place in the order."""
-    if "#" not in scope.path:
+    live = "#" in scope.path
+    if not live and not scope.run.killed:
         _sleep(min(seconds, _PAUSE))
         return LAST
     scope.run.turnstile.blocks()
@@ -253,7 +254,7 @@ def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
         _sleep(seconds)
     finally:
         scope.run.turnstile.unblocks()
-    return None
+    return None if live else LAST
 
 
 def _polls() -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import file_uses, other_processes
+from reenact.adapters.stdlib import callers, file_uses, other_processes
 from reenact.adapters.stdlib.command import Acts
 from reenact.core import system
 from reenact.core.boundary import current
@@ -47,10 +48,32 @@ def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kw
     acts = _command(args)
     if acts is None or listening() is None:
         group = wrapped.__name__ == "killpg"
-        if kwargs or len(args) != 2 or not other_processes.sends(wrapped, *args, group=group):
+        if kwargs or len(args) != 2:
+            wrapped(*args, **kwargs)
+        elif not other_processes.sends(wrapped, *args, group=group):
+            if args[1] and abs(args[0]) not in (0, os.getpid(), system.own_group()):
+                _signalled(int(args[1]), sys._getframe(2))
             wrapped(*args, **kwargs)
         return
     acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
+
+
+def terminates(number: int, original: Callable[..., None], process: Any) -> None:
+    """`terminate` and `kill` of a process of `multiprocessing`."""
+    _signalled(number, sys._getframe(2))
+    original(process)
+
+
+def _signalled(number: int, caller: FrameType | None) -> None:
+    """Take notice of a signal that this code sends to a process of the run.
+
+    Libraries look whether a process still runs before they send one, which depends on the time.
+    """
+    while caller is not None and caller.f_code.co_filename.startswith(callers.OURS):
+        caller = caller.f_back
+    scope = listening()
+    if scope is not None and callers.program(caller):
+        scope.run.unreceived.signal(scope.path, number)
 
 
 def _group(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

@@ -58,6 +58,8 @@ class Redeliveries(RunSignals):
         self._expected = _expected(run)
         self._lock = threading.Lock()
         self._sent: Callable[[], None] | None = None
+        self._started = run.root.path != "main"
+        """The program has started this process, and sends it the recorded signals again."""
         self.takes_interrupts = any(each.number == signal.SIGINT for each in self._expected)
         if self._expected:
             self._expect()
@@ -78,7 +80,7 @@ class Redeliveries(RunSignals):
         sent, self._sent = self._sent, None
         if sent is not None:
             sent()
-        elif number == signal.SIGINT:
+        elif number == signal.SIGINT and not (self.takes_interrupts and self._started):
             signal.default_int_handler(number, frame)
         elif all(each.number != number for each in self._expected):
             _set(number, signal.SIG_DFL)

@@ -259,6 +259,7 @@ class Run:
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
         view: Shows the files, if the program's functions are redirected to scratch.
         held: What the program has opened outside of tools, for the adapter that watches them. None: nothing.
+        killed: In a replay: this process was killed when it was recorded, and what it did last has no end.
         python: The version of the Python that made the replayed recording; None: this one, or unknown.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
@@ -269,9 +270,9 @@ class Run:
     """
 
     __slots__ = (
-        "__weakref__", "asked", "began", "commands", "family", "files", "forked", "halt", "handler", "held", "lock",
-        "model", "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times", "tracked",
-        "turnstile", "unreceived", "view", "waits", "working",
+        "__weakref__", "asked", "began", "commands", "family", "files", "forked", "halt", "handler", "held", "killed",
+        "lock", "model", "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times",
+        "tracked", "turnstile", "unreceived", "view", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -280,7 +281,7 @@ class Run:
         self.handler = handler
         self.turnstile = turnstile
         self.replaying = replaying
-        self.forked = False
+        self.forked = self.killed = False
         self.began = time_ns()
         self.halt: BaseException | None = None
         self.held: Any = None

@@ -1,7 +1,8 @@
 """The messages between parts of the program that nothing may ever receive.
 
 What is left in a queue of the process is kept when the queue is gone, or at the end of the run. A message to another
-process may be received there, so all of them are added up. A replay compares both at its end.
+process may be received there, so all of them are added up, and the signals to the program's own processes, too. A
+replay compares all this at its end.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Unreceived:
         self._queues: dict[str, Collection[Any]] = {}
         self._left: dict[str, Tree] = {}
         self._sent: dict[str, int] = {}
+        self._signals: dict[str, int] = {}
         self._lock = Lock()
 
     def watch(self, name: str, box: Any, items: Collection[Any]) -> None:
@@ -52,14 +54,26 @@ class Unreceived:
 
     def send(self, path: str, value: Any) -> None:
         """Add a message that the scope of this path sends to another process."""
-        digest = blake2b(codec.dumps(codec.typed(codec.Encoder().encode(value))), digest_size=8).digest()
+        self._add(self._sent, path, codec.dumps(codec.typed(codec.Encoder().encode(value))))
+
+    def signal(self, path: str, number: int) -> None:
+        """Add a signal that the scope of this path sends to a process that the program has started."""
+        self._add(self._signals, path, str(number).encode())
+
+    def _add(self, sums: dict[str, int], path: str, data: bytes) -> None:
+        digest = int.from_bytes(blake2b(data, digest_size=8).digest())
         with self._lock:
-            self._sent[path] = (self._sent.get(path, 0) + int.from_bytes(digest)) % _MODULUS
+            sums[path] = (sums.get(path, 0) + digest) % _MODULUS
 
     def sent(self) -> dict[str, int]:
         """Return the sum of the digests of the messages, by the path of the scope."""
         with self._lock:
             return dict(self._sent)
+
+    def signals(self) -> dict[str, int]:
+        """Return the sum of the digests of the signals, by the path of the scope."""
+        with self._lock:
+            return dict(self._signals)
 
 
 def _summary(items: Collection[Any]) -> Tree:
