@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from reenact.adapters.stdlib import callers, sqlite
+from reenact.adapters.stdlib import callers, sqlite, witness
 from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
 from reenact.core.dataclass import dataclass
@@ -275,9 +275,8 @@ class _Walk:
         if thing is None or isinstance(thing, (str, bytes, int, float, bool)):
             return
         if isinstance(thing, io.IOBase):
-            if not (
-                thing is sys.stdout or thing is sys.stderr or isinstance(thing, (io.StringIO, io.BytesIO))
-            ):
+            own = thing is sys.stdout or thing is sys.stderr or isinstance(thing, (io.StringIO, io.BytesIO))
+            if not own and not witness.is_followed(thing, self._run):
                 self._reasons[f"the open file `{name}`"] = None
         elif isinstance(thing, socket.socket):
             self._reasons[f"the open socket `{name}`"] = None

@@ -139,7 +139,7 @@ class Member:
         )
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         run.scratch = files.covers if files is not None else None
-        run.commands = files.asked if files is not None else None
+        run.view, run.commands = (files.view, files.asked) if files is not None else (None, None)
         scratch = self.plan.options.get(FILES, "")
         run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
         # Where the whole run was cut off, nothing kills this process now.

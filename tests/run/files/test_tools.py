@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.systems import OVERLAYS
+
 HEAD = """
 import json, os, shutil, sqlite3, subprocess, tempfile
 from pathlib import Path
@@ -201,3 +203,75 @@ def test_tools_side_by_side_that_are_answered_leave_the_files_as_they_were_at_ea
     assert done.status == 0, done.out
     assert verdict["again"] == {}
     assert (shell.folder / "notes.txt").read_text().count("\n") == 3
+
+
+HELD = """
+import sys
+from pathlib import Path
+
+import reenact
+
+seen = []
+before = open("before.txt", "a")
+
+@reenact.tool
+def work(number):
+    log.write(f"work {number}\\n")
+    log.seek(0, 2)
+    seen.append(number)
+    return log.tell()
+
+@reenact.tool
+def beside(number):
+    seen.append(number)
+    return number
+
+@reenact.tool
+def outside(number):
+    before.write(f"{number}\\n")
+    before.flush()
+    return number
+
+def program():
+    global log
+    seen.clear()
+    with open("log.txt", MODE) as log, open("notes.txt") as notes:
+        print([work(1), beside(2), work(3), outside(4), notes.readline(), seen], file=log)
+    return seen[:]
+"""
+WHOLE = "print(program())\n"
+BLOCKS = """
+with reenact.record() as run:
+    first = program()
+files = [Path(name).read_text() for name in ("log.txt", "before.txt")]
+with reenact.replay(run.id) as replay:
+    assert program() == first == [1, 2, 3]
+assert replay.verdict.faithful
+assert replay.verdict.again == {"tool:work": 2, "tool:beside": 1}
+assert replay.verdict.answered == {"tool:outside": "it uses the open file `before`"}
+assert files == [Path(name).read_text() for name in ("log.txt", "before.txt")]
+"""
+
+
+@OVERLAYS
+@pytest.mark.parametrize("mode", ["w", "a", "w+"])
+def test_a_tool_runs_again_that_uses_a_file_which_the_program_holds_open(shell, mode):
+    shell.write("notes.txt", "as it was\n")
+    program = HELD.replace("MODE", repr(mode)) + WHOLE
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    done, verdict = again(shell)
+    assert done.status == 0, done.out
+    assert verdict["again"] == {"tool:work": 2, "tool:beside": 1, "tool:outside": 1}
+    shell.write("agent.py", program.replace("work {number}", "Work {number}"))
+    done, verdict = again(shell)
+    assert done.status == 1, done.out
+    assert verdict["divergences"][0]["address"].endswith("log.txt")
+
+
+@OVERLAYS
+def test_a_file_opened_before_the_block_is_the_users_and_its_tool_is_answered(shell):
+    shell.write("notes.txt", "as it was\n")
+    shell.write("agent.py", HELD.replace("MODE", "'a'") + BLOCKS)
+    shell.plain("agent.py")

@@ -285,10 +285,29 @@ def _ended(run: Run, tool: ToolInside) -> None:
         tool.saw(what)
     if held.files:
         with suppress(OSError):
-            _look_for_files(held.files, tool)
+            _look_for_files(held.files, tool, run.root)
 
 
-def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
+def is_followed(file: Any, run: Run) -> bool:
+    """Return True for an open file that needs no further record.
+
+    The run has opened it, and records its content: in a replay it is on scratch, at the same place. A fork asks before
+    a tool changes one.
+    """
+    if run.files is None or run.forked or not system.LINUX:
+        return False
+    with suppress(OSError, ValueError):
+        number = file.fileno()
+        path = os.readlink(f"{_DESCRIPTORS}/{number}")  # noqa: PTH115 - as above
+        known = path if run.view is None else run.view.public(path)
+        if run.replaying:
+            # One that was opened before a block is the user's own file.
+            return _kept(run.root, known) and (run.view is None or known != path or not _can_write(number))
+        return run.held is not None and path in run.held.files and _kept(run.root, path)
+    return False
+
+
+def _look_for_files(files: Mapping[str, str], tool: ToolInside, scope: Scope) -> None:
     open_now: dict[str, bool] = {}
     # Text, not paths: each tool call of a program that has opened files pays for this.
     for name in os.listdir(_DESCRIPTORS):  # noqa: PTH208 - as above
@@ -298,7 +317,7 @@ def _look_for_files(files: Mapping[str, str], tool: ToolInside) -> None:
                 open_now[path] = open_now.get(path, False) or _can_write(int(name))
     for path, writes in open_now.items():
         how = "open" if writes else "open for reading"
-        tool.saw(f"the program holds the file {files[path]} {how}")
+        tool.saw(f"the program holds the file {files[path]} {how}", kept=_kept(scope, path))
 
 
 def _path_of_open(descriptor: str, files: Collection[str]) -> str:

@@ -136,7 +136,7 @@ class Replay(RunContext):
         )
         if self._files is not None:
             self._run.scratch, self._run.waits = self._files.covers, self._files.waits
-            self._run.commands = self._files.asked
+            self._run.view, self._run.commands = self._files.view, self._files.asked
         self._run.files = ReplayedFiles.sensor(self._files, self.recording, self._replayer, self.scratch)
         self._run.family = self._family = ReplayedProcesses(
             self._run, self._replayer, self.recording, log, self._plan(), join=replay_fork
