@@ -21,9 +21,11 @@ import threading
 import types
 import weakref
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from reenact.adapters import constants
 from reenact.adapters.stdlib import callers, sqlite, witness
 from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
@@ -57,6 +59,9 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     }.items()
     for one in found
 }  # fmt: skip
+_CODE = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+"""The kinds of things that have code of their own, or are a library's."""
+
 DECLARED = "__reenact_writes__"
 """The attribute of a function with the word that it writes, or only reads."""
 
@@ -182,6 +187,7 @@ class _Walk:
         self._seen: set[types.CodeType] = set()
         self._objects: set[int] = set()
         self._texts: set[str] = set()
+        self._constants: set[str] = set()
         self._reasons: dict[str, None] = {}
 
     def source(self) -> Source:
@@ -190,9 +196,8 @@ class _Walk:
                 self._reasons["more code than is looked at"] = None
                 break
             self._function(self._pending.pop())
-        text = "\n".join(sorted(self._texts))
         reasons = tuple(f"it uses {reason}" for reason in self._reasons)
-        return Source(hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16], reasons)
+        return Source(_digest(self._texts), reasons, constants=_digest(self._constants - {""}))
 
     def _function(self, function: types.FunctionType) -> None:
         code = function.__code__
@@ -205,6 +210,7 @@ class _Walk:
         for name in names.globals:
             found = function.__globals__.get(name, getattr(builtins, name, None))
             self._object(found, name, names.attributes)
+            self._constant(function.__globals__, name, found)
         for cell, name in zip(function.__closure__ or (), code.co_freevars, strict=False):
             try:
                 self._object(cell.cell_contents, name, names.attributes)
@@ -254,6 +260,8 @@ class _Walk:
         own = callers.module_kind(vars(module)) == callers.OWN
         for name in attributes & vars(module).keys():
             found = vars(module)[name]
+            if own:
+                self._constant(vars(module), name, found)
             if own or id(found) in _UNSEEN or isinstance(found, types.ModuleType):
                 if id(found) in self._objects:
                     continue
@@ -261,11 +269,17 @@ class _Walk:
                     self._objects.add(id(found))
                 self._object(found, name, attributes)
 
+    def _constant(self, members: dict[str, Any], name: str, thing: Any) -> None:
+        """Add what a module's source says of a name that stands for a value."""
+        if not isinstance(thing, _CODE) and name in members:
+            self._constants.add(constants.of_module(members, name))
+
     def _class(self, kind: type, members: Any) -> None:
         module = sys.modules.get(kind.__module__)
         if module is None or callers.module_kind(vars(module)) != callers.OWN:
             self._package(kind.__module__)
             return
+        self._constants.add(constants.of_class(kind))
         for member in list(members.values()):
             function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
             if isinstance(function, types.FunctionType) and _own(function):
@@ -299,6 +313,11 @@ class _Walk:
             self._reasons[f"the library {top}"] = None
         elif top not in _PURE and _native(top):
             self._reasons[f"the native extension {top}"] = None
+
+
+def _digest(texts: AbstractSet[str]) -> str:
+    text = "\n".join(sorted(texts))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16] if texts else ""
 
 
 def _members(kind: type) -> Iterator[tuple[str, Any]]:

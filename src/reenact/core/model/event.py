@@ -65,6 +65,7 @@ class Source:
 
     Attributes:
         digest: 16 hex digits over the function and the program's own functions that it calls by name.
+        constants: 16 hex digits over the source of the program's constants that this code names; empty without any.
         unrecorded: The inputs of that code that no recording can hold, in words; empty if none is known.
         writes: The declaration at the function: True if it changes something outside of the program; None: no word.
         near: A library of the program through which the tool could write without being seen, or an empty text.
@@ -73,6 +74,7 @@ class Source:
 
     digest: str
     unrecorded: tuple[str, ...] = ()
+    constants: str = ""
     writes: bool | None = None
     near: str = ""
     substitute: Substitute | None = None

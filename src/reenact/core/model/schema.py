@@ -321,7 +321,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     ),
     "called": (
         {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_},
-        {"source": text, "writes": flag},
+        {"source": text, "constants": text, "writes": flag},
     ),
     "returned": (
         {**_STREAM, "value": anything},

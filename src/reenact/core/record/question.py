@@ -16,7 +16,7 @@ import orjson
 from reenact.core.boundary import Scope
 from reenact.core.model import codec
 from reenact.core.model.delta import SMALL, Arg, adds_nothing
-from reenact.core.model.event import Effect, Tree
+from reenact.core.model.event import Effect, Source, Tree
 from reenact.core.model.exact import exact, exact_items
 from reenact.core.redact import Redactor, is_value
 
@@ -73,8 +73,7 @@ class QuestionWriter:
             # Another thread has asked later, and was faster here.
             base, earlier = 0, {}
         within = number_of(scope.call)
-        source = b"" if effect.source is None else b',"source":"%b"' % effect.source.digest.encode()
-        end = _END % (source + _WRITES[effect.declared], now)
+        end = _END % (_source(effect.source) + _WRITES[effect.declared], now)
         given = effect.args
         found = None
         if label not in self._parted and _HEADERS not in given:
@@ -282,3 +281,11 @@ def _against(arg: Arg, base: tuple[Arg | None, int]) -> bytes:
 
 def _read(member: bytes) -> Arg:
     return Arg.of(next(iter(codec.loads(b"{%b}" % member).values())))
+
+
+def _source(source: Source | None) -> bytes:
+    """Return the members of a tool's code."""
+    if source is None:
+        return b""
+    constants = b',"constants":"%b"' % source.constants.encode() if source.constants else b""
+    return b',"source":"%b"%b' % (source.digest.encode(), constants)

@@ -141,6 +141,12 @@ class Tools:
                 f"{question.label} did not run ({reason}), and its source has changed from {recorded} {now}"
             )
             self.changed[text] = None
+        elif effect.source is not None and effect.source.constants != call.called.get(
+            "constants", effect.source.constants
+        ):
+            self.changed[
+                f"{question.label} did not run ({reason}), and constants that it uses have changed"
+            ] = None
         return None
 
     def note(self, question: Question, *, ran: bool) -> None:

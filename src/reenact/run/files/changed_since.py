@@ -1,4 +1,4 @@
-"""Files that a replay reads, or runs, as they were recorded, and that have another content now."""
+"""Files that a replay reads or runs as they were recorded, and that have changed since."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def changed_since(laid: Laid, recording: RecordedRun) -> dict[str, str]:
 
 
 def code_that_ran(files: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each of the files that this process has run as a program, or imported."""
+    """Yield a sentence for each of the files that this process has run or imported."""
     modules = list(sys.modules.values()) if files else []
     ran = {os.path.realpath(name) for name in map(_file_of, modules) if name}
     for path, shown in files.items():
@@ -47,7 +47,10 @@ def code_that_ran(files: Mapping[str, str]) -> Iterator[str]:
 
 
 def _file_of(module: object) -> str:
-    """Return the file of a module. At the end of a program Python has taken `__file__` from its first one."""
+    """Return the file of a module.
+
+    At the end of a program Python has taken `__file__` from its first module.
+    """
     members = getattr(module, "__dict__", {})
     name = members.get("__file__") or getattr(members.get("__loader__"), "path", None)
     return name if isinstance(name, str) else ""
