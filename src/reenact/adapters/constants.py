@@ -79,7 +79,9 @@ def _add_class(assigned: dict[str, str], kind: ast.ClassDef, name: str) -> None:
     lines = []
     for statement in _statements(kind.body):
         if isinstance(statement, ast.ClassDef):
-            _add_class(assigned, statement, f"{name}.{statement.name}")
+            inner = f"{name}.{statement.name}"
+            _add_class(assigned, statement, inner)
+            lines.append(f"{inner}\n{assigned[inner]}")
         elif _targets(statement):
             lines.append(ast.unparse(statement))
     assigned[name] = "\n".join(lines)
