@@ -162,3 +162,15 @@ def test_a_damaged_line_is_named_and_a_torn_one_waited_for(tmp_path):
     (target / EVENTS).write_bytes(b"")
     with pytest.raises(NotARecording, match="no header"):
         Following(target)
+
+
+def test_a_line_may_be_read_before_its_newline_is_written(home, tmp_path):
+    folder = Path(chat(home).path)
+    target = tmp_path / "grown"
+    target.mkdir()
+    data = (folder / EVENTS).read_bytes()
+    ends = [place for place in range(len(data)) if data[place : place + 1] == b"\n"]
+    cuts = [end + more for end in ends[1:] for more in (0, 0, 1)]
+    following, facts = grown(folder, target, [cut / len(data) for cut in cuts])
+    assert following.sealed()
+    assert len(facts.steps) == len(load(folder).steps)

@@ -38,6 +38,8 @@ class _File:
     lines: int = 0
     header: bytes = b""
     rest: bytes = b""
+    unended: bool = False
+    """The last line has been taken, and its newline has not been read."""
     inode: int = 0
     torn: list[str] = field(default_factory=list)
 
@@ -128,12 +130,17 @@ class Following:
                 file.inode = state.st_ino
                 source.seek(file.offset)
                 while block := source.read(_BLOCK):
+                    if file.unended:
+                        file.unended = False
+                        file.offset += 1
+                        block = block[1:]
                     self._take(name, file, block, changed)
                 last = self._filled(name, file, file.rest) if file.header else file.rest
                 if last.endswith(b"}") and file.reader.fits(last):
                     # A file that ends without a newline: nothing but one can follow.
                     self._take(name, file, b"\n", changed)
                     file.offset -= 1
+                    file.unended = True
         except FileNotFoundError:
             raise Rewritten from None
 
