@@ -13,6 +13,7 @@ from reenact.core.boundary.answer import PLAIN, Answer, Wire
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.running_loop import cancellations, running_loop
+from reenact.core.boundary.turnstile.recording_turns import TOOLS
 from reenact.core.model.event import Effect, Value
 from reenact.errors import Halt
 
@@ -28,8 +29,9 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     if scope is None or scope.hidden:
         return None
     run = scope.run
-    if running_loop() is None:
+    if running_loop() is None and effect.source is None:
         # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
+        # A tool is code of the program, which goes on.
         run.turnstile.settle()
     at = scope
     if effect.owner is not None:
@@ -69,7 +71,8 @@ def perform(
     if call.answer is not None:
         result: T = call.recorded.serve()
         return result
-    call.scope.run.turnstile.settle()
+    if effect.source is None:
+        call.scope.run.turnstile.settle()
     token = current_scope.set(call.inner)
     try:
         value = live()
@@ -84,6 +87,9 @@ def perform(
     else:
         current_scope.reset(token)
         return call.returned(value)
+
+
+TOOLS.add(perform.__code__)
 
 
 async def aperform(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from threading import get_ident
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from reenact.core.boundary.running_loop import running_loop
@@ -17,9 +18,14 @@ from reenact.core.system import monotonic
 if TYPE_CHECKING:
     import asyncio
 
+TOOLS: set[CodeType] = set()
+"""The functions that call tools."""
+
 _LOOKS = 5
 _APART = GRACE / _LOOKS
 """Seconds between two looks at the threads that run."""
+_SOON = _APART / 10
+"""Seconds between the first two looks."""
 _LONGEST = 1.0
 _BUSY = 0.05
 """Seconds that a thread is waited for while it runs Python code.
@@ -149,31 +155,48 @@ class RecordingTurnstile(_Base):
         # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.
         began, looks, turns = monotonic(), 0, self._turns
         looked, until = began, began + _LONGEST
-        places: list[object] | None = None
+        places: dict[int, object] = {}
+        apart, stands = _SOON, False
         self._waiting.add(get_ident())
         while self._others_run() and looks < _LOOKS and (now := monotonic()) < until:
             if turns != self._turns:
                 # Another one went first: each has its own time.
                 turns, began, looks, looked = self._turns, now, 0, now
-            if now - looked >= _APART:
+            if now - looked >= apart or not places:
                 before, places = places, _places(self._running)
-                busy = before is not None and before != places and now < began + _BUSY
+                stands = before == places and _within_tools(places)
+                if stands and self._work.waits(_natives(places)):
+                    # As for any answer from outside, others go first.
+                    break
+                busy = bool(before) and before != places and now < began + _BUSY
                 looks += not (busy or self._work.starved(_natives(self._running), GRACE, began))
-                looked = now
-            _wait(self._cond, _APART)
+                looked, apart = now, _SOON if not before else _APART
+            _wait(self._cond, apart)
         self._waiting.discard(get_ident())
-        if self._others_run():
+        if self._others_run() and not stands:
             self.uncertain += 1
             if self.raced is not None:
                 self.raced(set(self._running))
         self._running.clear()
 
 
-def _places(threads: Iterable[int]) -> list[object]:
+def _places(threads: Iterable[int]) -> dict[int, object]:
     """Return the place in the code where each of these threads is."""
     frames = current_frames()
-    found = [frames.get(thread) for thread in threads if thread != get_ident()]
-    return [frame and (frame.f_code, frame.f_lasti) for frame in found]
+    found = {thread: frames.get(thread) for thread in threads if thread != get_ident()}
+    return {thread: frame and (frame.f_code, frame.f_lasti) for thread, frame in found.items()}
+
+
+def _within_tools(threads: Iterable[int]) -> bool:
+    """Return True if each of these threads runs a tool."""
+    frames = current_frames()
+    return all(_is_within_tool(frames.get(thread)) for thread in threads if thread != get_ident())
+
+
+def _is_within_tool(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code not in TOOLS:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _natives(threads: Iterable[int]) -> list[int]:

@@ -76,6 +76,10 @@ class ThreadWork:
             self._since, self._begun = since, {}
         return bool([thread for thread in threads if self._starves(thread, seconds)])
 
+    def waits(self, threads: Iterable[int]) -> bool:
+        """Return True if each of these threads waits in the system, and not for a lock, as Python's own is."""
+        return all(_waits(thread) for thread in threads)
+
     def _starves(self, thread: int, seconds: float) -> bool:
         task = _TASKS / str(thread)
         try:
@@ -100,3 +104,11 @@ class ThreadWork:
         self._spent[thread] = spent, now
         busy = now > then and (spent - before) / (now - then) >= _SHARE
         return state in _RUNNING or sleeps or busy
+
+
+def _waits(thread: int) -> bool:
+    try:
+        within = (_TASKS / str(thread) / "wchan").read_text()
+    except OSError:
+        return False
+    return within not in {"", "0"} and "futex" not in within
