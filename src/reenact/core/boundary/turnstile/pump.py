@@ -47,7 +47,8 @@ class _Pump:
 
     def push(self, priority: float, entry: _Entry) -> None:
         heapq.heappush(self.queue, (priority, next(self._count), entry))
-        self.wake()
+        if not self._active:
+            self.wake()
 
     def waiting(self) -> list[tuple[float, int, _Entry]]:
         """Return the queued entries that have not been given up. Any thread may ask."""
