@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import itertools
 import threading
+from collections import defaultdict
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from reenact.run import proxy
 from reenact.run.fork.point import point
 from reenact.run.proxy import Route, Serving
 from tests.adapters.pydantic_agents.fake_provider import Provider
+from tests.conftest import LONGEST
 
 
 class Scripted:
@@ -30,7 +32,11 @@ class Scripted:
     def __init__(self):
         self.hits = 0
         self.go_on = threading.Event()
+        self.taken = defaultdict(threading.Event)
+        """Set by the program for each question whose answer it has."""
         self._numbers = itertools.count()
+        self._together = 0
+        self._all_here = asyncio.Event()
         app = Starlette(routes=[Path("/v1/{what}", self._answer, methods=["GET", "POST", "HEAD"])])
         self._listening = proxy.free()
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/v1"
@@ -43,6 +49,8 @@ class Scripted:
     def stop(self):
         """Answer nobody any more."""
         self.go_on.set()
+        for event in self.taken.values():
+            event.set()
         self._server.should_exit = self._server.force_exit = True
         self._thread.join()
         self._listening.close()
@@ -52,6 +60,7 @@ class Scripted:
         asked = await request.json() if request.method == "POST" else {}
         number = next(self._numbers)
         await asyncio.sleep(asked.get("wait", 0))
+        await self._hold(asked)
         what = request.path_params["what"]
         if what == "stream":
             return StreamingResponse(self._events(asked, number), media_type="text/event-stream")
@@ -65,6 +74,16 @@ class Scripted:
                 {"error": {"message": "out of order"}}, 500, {"x-request-id": f"req-{number}"}
             )
         return JSONResponse({"number": number, "asked": asked.get("q")})
+
+    async def _hold(self, asked):
+        """Wait for the number of requests `among`, and until the program has the answer `after`."""
+        if "among" in asked:
+            self._together += 1
+            if self._together == asked["among"]:
+                self._all_here.set()
+            await self._all_here.wait()
+        if "after" in asked:
+            await asyncio.to_thread(self.taken[asked["after"]].wait, LONGEST)
 
     async def _events(self, asked, number):
         yield f"data: first {number}\n\n"
@@ -97,13 +116,18 @@ class Desk:
         self.recording = reenact.load(session.path)
         return given
 
-    def replay(self, program, **options):
-        """What the program gave, and the verdict."""
+    def replay(self, program, pace=None, **options):
+        """What the program gave, and the verdict. `pace` is called before each recorded place."""
         known = {"live": (), "ignore": (), "policy": "raise", "inserted": "refuse", **options}
         self.halted = threading.Event()
-        given, session = self._run(
-            program, lambda: proxy.ReplayingProxy(self.recording, known, self.halted.set)
-        )
+
+        def begin():
+            session = proxy.ReplayingProxy(self.recording, known, self.halted.set)
+            if pace is not None:
+                session.turns.set_pace(pace)
+            return session
+
+        given, session = self._run(program, begin)
         return given, session.verdict(whole=True)
 
     def fork(self, program, at):

@@ -12,6 +12,7 @@ import reenact
 from reenact.errors import Departure
 from reenact.run.proxy import order
 from reenact.run.proxy.order import ARRIVAL
+from tests.conftest import LONGEST
 
 
 async def ask(client, q, what="answer", **more):
@@ -29,10 +30,10 @@ def asking(*questions):
 
 
 def at_once(*questions):
-    """A program that asks all of them before it has an answer; each with how long its answer takes."""
+    """A program that asks all of them before it has an answer."""
 
     async def program(client):
-        return await asyncio.gather(*(ask(client, q, wait=wait) for q, wait in questions))
+        return await asyncio.gather(*(ask(client, q, among=len(questions)) for q in questions))
 
     return program
 
@@ -128,37 +129,68 @@ def test_what_is_let_live_asks_the_provider(desk, scripted):
 # -- at once -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
-def test_different_questions_at_once_may_come_in_another_order(desk):
-    given = desk.record(at_once(("one", 0), ("two", 0.1), ("three", 0.05)))
-    again, verdict = desk.replay(at_once(("three", 0.05), ("one", 0), ("two", 0.1)))
+@pytest.fixture
+def endless(monkeypatch):
+    """A replay that waits for nothing but what comes: a missed one outlasts the client."""
+    monkeypatch.setattr(order, "PATIENCE", 3600)
+
+
+def test_different_questions_at_once_may_come_in_another_order(desk, endless):
+    given = desk.record(at_once("one", "two", "three"))
+    again, verdict = desk.replay(at_once("three", "one", "two"))
     assert again == [given[2], given[0], given[1]]
     assert verdict.faithful
     assert ARRIVAL not in verdict.rules
 
 
 @pytest.mark.thorough
-def test_answers_come_in_the_order_in_which_they_came(desk):
+def test_answers_come_in_the_order_in_which_they_came(desk, scripted, endless):
     async def program(client):
         came = []
 
-        async def one(q, wait):
-            await ask(client, q, wait=wait)
+        async def one(q, **more):
+            await ask(client, q, among=3, **more)
             came.append(q)
+            scripted.taken[q].set()
 
-        await asyncio.gather(one("slow", 0.2), one("quick", 0), one("middling", 0.1))
+        await asyncio.gather(one("last", after="middle"), one("first"), one("middle", after="first"))
         return came
 
-    came = desk.record(program)
-    assert sorted(came) == ["middling", "quick", "slow"]
-    assert [desk.replay(program)[0] for _ in range(3)] == [came] * 3
+    recorded = desk.record(program)
+    assert recorded == ["first", "middle", "last"]
+    ends = [call.end_order for call in desk.recording.logs[0].calls.values()]
+
+    def pace(place):
+        """Wait until the program has each answer that ended before that place."""
+        for q in recorded[: sum(end < place for end in ends)]:
+            assert scripted.taken[q].wait(LONGEST)
+
+    for _ in range(3):
+        scripted.taken.clear()
+        assert desk.replay(program, pace)[0] == recorded
 
 
 @pytest.mark.thorough
-def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict_says_so(desk):
-    # Long enough that the second is asked before the first is answered, on a busy machine too.
-    given = desk.record(at_once(("same", 2), ("same", 2)))
-    again, verdict = desk.replay(at_once(("same", 2), ("same", 2)))
+def test_an_answer_waits_while_the_earlier_ones_go_on(desk, monkeypatch):
+    desk.record(at_once("one", "two", "three"))
+    now, places = 0, []
+
+    def pace(place):
+        nonlocal now
+        places.append(place)
+        # Less than the patience passes between two places, and more in all.
+        now += 2
+
+    monkeypatch.setattr(order, "monotonic", lambda: now)
+    desk.replay(at_once("one", "two", "three"), pace)
+    assert places == sorted(places)
+    assert now > 2 * order.PATIENCE
+
+
+@pytest.mark.thorough
+def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict_says_so(desk, endless):
+    given = desk.record(at_once("same", "same"))
+    again, verdict = desk.replay(at_once("same", "same"))
     assert sorted(map(str, again)) == sorted(map(str, given))
     assert verdict.faithful
     assert ARRIVAL in verdict.rules
@@ -177,11 +209,11 @@ def test_questions_one_after_the_other_must_come_in_their_order(desk, monkeypatc
 @pytest.mark.thorough
 def test_an_answer_that_goes_out_too_early_is_said(desk, monkeypatch):
     monkeypatch.setattr(order, "PATIENCE", 0.2)
-    desk.record(at_once(("one", 0.1), ("two", 0.2)))
+    desk.record(at_once("one", "two"))
 
     async def program(client):
-        first = await ask(client, "one", wait=0.1)
-        return [first, await ask(client, "two", wait=0.2)]
+        first = await ask(client, "one", among=2)
+        return [first, await ask(client, "two", among=2)]
 
     _, verdict = desk.replay(program)
     assert not verdict.faithful

@@ -61,7 +61,7 @@ class Turns(ReplayingTurnstile):
         return await self._until(lambda: self._open or self.position >= call.place, call.place)
 
     def arrived(self) -> None:
-        """Note that a request has come, or its program has left."""
+        """Note that a request has come, an answer has gone out, or the program has left."""
         self._progress = monotonic()
         self._moved()
 
@@ -106,6 +106,10 @@ class Turns(ReplayingTurnstile):
         self._last = owner
         if self._pace is not None:
             await asyncio.to_thread(self._pace, order)
+
+    def _mark(self, order: int | None) -> None:
+        super()._mark(order)
+        self.arrived()
 
     def _due(self, order: int) -> bool:
         return self._open or (order <= self.position and self.unasked(order) is None)
