@@ -115,7 +115,7 @@ def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     assert shown.status == 0, shown.err
     rows = inside(program.folder / "watch.html", "data")["sides"][0]["rows"]
     acted = [row["actor"] for row in rows if row["title"].startswith(("Fill", "Click"))]
-    assert acted == ["script", "script", "agent", "agent"]
+    assert acted == ["script", "script", "agent", "script", "agent"]
 
 
 def test_a_patch_that_an_agent_made_needless_names_the_script_of_what_it_did(program):
