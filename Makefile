@@ -6,6 +6,7 @@
 #   make pictures  all pictures of README and docs, drawn from what really runs
 #   make console-pictures  the pictures with which the tests compare the console's pages
 #   make test     the test suite
+#   make test-thorough  the long matrices, and the second to last program of a file, which the test suite leaves out
 #   make soak     the slow suites and the long matrices: thousands of recordings, hundreds of kills
 #   make faults   a team's store whose Postgres, S3, server and disks fail in the middle, and its upgrade with a million events
 #   make load     200 agents record into one server for ten minutes, which is killed three times
@@ -62,7 +63,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help audit demo demo-browser exercise pictures console-pictures test test-browser-use test-ray soak faults load frameworks frameworks-older \
+.PHONY: help audit demo demo-browser exercise pictures console-pictures test test-thorough test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench bench-healing constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
 	check-platforms test-portable test-windows test-fresh sbom
@@ -94,6 +95,10 @@ console-pictures: setup-dev chromium console
 # thread parses too, and then the whole run ends.
 test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 3 --dist worksteal --tb=native $(PYTEST_ARGS)
+
+# What `make test` leaves out, but for the slow suites: 3,900 tests, an hour on two processors.
+test-thorough: setup-dev chromium pages
+	$(PYTEST) -m "thorough and not slow" -n 3 --dist worksteal --tb=native $(PYTEST_ARGS)
 
 # Half a minute to set up and one to run, in each version: too much for every change, so it is a target of its own.
 test-browser-use: setup-browser-use chromium
