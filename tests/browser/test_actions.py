@@ -369,3 +369,22 @@ def test_what_no_picture_shows_is_said(session, site, at):
     assert session.execute(type="click", selector="#modal").message == "clicked button 'Modal'"
     at("downloads.html")
     assert "; the download of " in session.execute(type="click", selector="a >> nth=0").message
+
+
+COVERING = """<{tag} id=found style="width: 200px; height: 40px">Find</{tag}>
+<div id=cover hidden style="position: fixed; inset: 0; background: white"><input id=words></div>
+<script>found.onfocus = () => {{ if (cover.hidden) {{ cover.hidden = false; words.focus(); }} }}</script>"""
+
+
+@pytest.mark.parametrize(("tag", "pressed"), [("textarea", True), ("button", False)])
+def test_a_text_field_that_the_page_covers_at_its_focus_was_pressed(session, tag, pressed):
+    """Of a button it is unknown whether the press did anything: its click never came."""
+    session.execute(type="goto", url="data:text/html," + quote(COVERING.format(tag=tag)))
+    done = session.execute(type="click", selector="#found", timeout=1000, raise_on_failure=False)
+    assert done.success is pressed
+    assert (
+        pressed
+        or "is covered by the input#words" in done.message
+        or "is covered by the div#cover" in done.message
+    )
+    assert session.page.evaluate("document.activeElement.id") == "words"

@@ -3,6 +3,7 @@
 // it, and `read`, which ends the listeners of a guard.
 (eyes) => {
   const armed = new Map();
+  const TEXT_ROLES = new Set(["textbox", "searchbox", "combobox", "spinbutton"]);
 
   function arm(number, el, { selectors, stops, words }) {
     const known = eyes.known(el, selectors, words);
@@ -27,9 +28,19 @@
       return now.key === key || now.texts.includes(key);
     };
 
-    let stopping = false, down = null, captured = false;
+    // A press on a text field has done its work when the field has had the focus, though the page then covers it.
+    const covered = (on, { clientX: x, clientY: y }) => {
+      const { left, right, top, bottom } = on.getBoundingClientRect();
+      return left <= x && x <= right && top <= y && y <= bottom && eyes.coverAt(on, x, y) !== null;
+    };
+
+    let stopping = false, down = null, captured = false, focused = false, handled = null;
     const seen = (event) => {
       if (!event.isTrusted) return;
+      if (event.type === "focus") {
+        focused ||= down !== null && event.composedPath()[0] === down;
+        return;
+      }
       if (event.type === "gotpointercapture") {
         captured ||= down !== null;
         return;
@@ -46,8 +57,13 @@
         else if (click) log.clicked += 1;
         else {
           log.pressed += 1;
+          focused = false;
           // Gone as soon as the page has handled the press: its own doing.
-          setTimeout(() => (log.gone ||= !on.isConnected), 0);
+          handled = () => {
+            handled = null;
+            log.gone ||= !on.isConnected || (focused && TEXT_ROLES.has(role) && covered(on, event));
+          };
+          setTimeout(() => handled?.(), 0);
         }
       }
       if (stopping) {
@@ -56,10 +72,11 @@
         event.preventDefault();
       }
     };
-    const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "gotpointercapture"];
+    const kinds = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "gotpointercapture", "focus"];
     for (const kind of kinds) view.addEventListener(kind, seen, { capture: true });
     armed.set(number, () => {
       for (const kind of kinds) view.removeEventListener(kind, seen, { capture: true });
+      handled?.(); // a busy page's timer may come later
       return log;
     });
     return known;

@@ -26,7 +26,7 @@ class SeenPress(NamedTuple):
         clicked: Clicks on it.
         beside: Events on another element.
         stopped: Events that were kept from the page.
-        gone: True if the page took the element away as it handled the press.
+        gone: True if the page took the element away as it handled the press, or covered a focused text field.
     """
 
     pressed: int
