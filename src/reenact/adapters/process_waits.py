@@ -42,7 +42,7 @@ def install(replace: Replace) -> None:
         return
     replace(BaseProcess, "join", _join)
     replace(BaseProcess, "terminate", partial(process_numbers.terminates, signal.SIGTERM))
-    replace(BaseProcess, "kill", partial(process_numbers.terminates, signal.SIGKILL))
+    replace(BaseProcess, "kill", partial(process_numbers.terminates, signal.Signals["SIGKILL"]))
     replace(BaseProcess, "is_alive", partial(_asked, "alive", lambda alive: not alive))
     exitcode: Any = BaseProcess.exitcode
     known = partial(_asked, "exit", lambda code: code is not None)

@@ -107,7 +107,7 @@ class Output:
         return count
 
     def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
-        """Return the recorded place between the texts of other threads for what this code writes; or none."""
+        """Return the turn in which this code writes: among threads, a recorded one."""
         scope = current()
         if scope is None or not scope.run.threaded or self._run not in (None, scope.run):
             return _ANY_TIME
@@ -181,7 +181,7 @@ def compare(
 
 
 def without_bytes(name: str, recorded: dict[str, Any], actual: dict[str, Tree]) -> str:
-    """Return the rule for a program that writes bytes, where an earlier version recorded its text alone."""
+    """Return the rule for bytes where an earlier version recorded the text alone."""
     return f"ignore {name} (bytes were not recorded)" if actual["bytes"] and "bytes" not in recorded else ""
 
 

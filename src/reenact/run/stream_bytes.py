@@ -1,4 +1,4 @@
-"""Hear what a program writes below the text of a standard stream: into its buffer, or by its number."""
+"""Hear the bytes that a program writes into a standard stream's buffer, or by its number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Hearing(Protocol):
 
 
 class StreamBytes:
-    """Hears `write` of a stream's buffer and `os.write` to its number, without what the stream itself writes.
+    """Hears `write` of a stream's buffer and `os.write` to its number.
+
+    What the stream itself writes there is left out.
 
     Args:
         stream: The stream of text.

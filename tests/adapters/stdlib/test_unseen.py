@@ -262,6 +262,7 @@ def test_a_forked_process_is_searched_for_its_own_number(
         os.getpid()
         monkeypatch.setitem(unseen._own, "getpid", lambda: 987654)
         values = unseen._values[recording.active]  # type: ignore[index]
+        values.forked()
         found = list(values._found(b'{"q":"process 987654"}'))
         monkeypatch.undo()
     assert found == ["the process's number (os.getpid)"]

@@ -67,7 +67,9 @@ class Values:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._known: dict[bytes, str] = {}
-        self._numbers: dict[tuple[int, int, int], dict[bytes, str]] = {}
+        self._numbers: dict[tuple[int, int], dict[bytes, str]] = {}
+        self._latest: tuple[int, int, dict[bytes, str]] = 0, 0, {}
+        """The last thread that asked, the count of numbers that the program knew, and the values."""
         self._named: set[str] = set()
 
     def add(self, value: str, words: str) -> None:
@@ -84,8 +86,10 @@ class Values:
 
     def look(self, line: bytes, label: str, call: int) -> None:
         """Look for the values in a written question, and name those that it has."""
-        values = self._numbers.get((_own["getpid"](), get_ident(), len(_asked)))
-        if values is not None and not self._known and b"<" not in line:
+        thread, asked, values = self._latest
+        if thread != get_ident() or asked != len(_asked):
+            values = self._numbers_here()
+        if not self._known and b"<" not in line:
             # Nearly always no value is anywhere in the line.
             for value in values:
                 if value in line:
@@ -102,24 +106,32 @@ class Values:
                 warn(f"{text}: a replay may ask with another one, and diverge there")
 
     def _found(self, args: bytes) -> list[str]:
-        here = _own["getpid"](), get_ident(), len(_asked)
-        numbers = self._numbers.get(here)
-        values = self._numbers_of(here) if numbers is None else numbers
-        if self._known:
-            values = {**self._known, **values}
+        values = {**self._known, **self._numbers_here()}
         found = [words for value, words in values.items() if value in args and _has(args, value)]
         # A search for one byte takes a twentieth of the time.
         if b"<" in args and b" at 0x" in args and _ADDRESS.search(args):
             found.append("an object's address (its default text)")
         return found
 
-    def _numbers_of(self, here: tuple[int, int, int]) -> dict[bytes, str]:
-        """Return the numbers of the running process and thread: a forked process has others.
+    def forked(self) -> None:
+        """Go on in a fork of the process, which has other numbers."""
+        self._numbers, self._latest = {}, (0, 0, {})
+
+    def _numbers_here(self) -> dict[bytes, str]:
+        """Return the numbers of the running process and thread.
 
         Numbers of processes are short, so they count only if the program has asked for them.
         """
+        here = get_ident(), len(_asked)
+        numbers = self._numbers.get(here)
+        if numbers is None:
+            numbers = self._numbers_of(here)
+        self._latest = *here, numbers
+        return numbers
+
+    def _numbers_of(self, here: tuple[int, int]) -> dict[bytes, str]:
         texts = {str(_own[name]()): words for name, words in _NUMBERS.items() if name in _asked}
-        texts[str(here[1])] = "a thread's number (threading.get_ident)"
+        texts[str(here[0])] = "a thread's number (threading.get_ident)"
         numbers = {text.encode(): words for text, words in texts.items() if len(text) >= _SHORTEST}
         if len(self._numbers) < _MOST:
             self._numbers[here] = numbers
@@ -127,6 +139,15 @@ class Values:
 
 
 _values: WeakKeyDictionary[Run, Values] = WeakKeyDictionary()
+
+
+def _forked() -> None:
+    for values in list(_values.values()):
+        values.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _has(args: bytes, value: bytes) -> bool:

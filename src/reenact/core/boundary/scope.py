@@ -312,14 +312,12 @@ class Scope:
     Attributes:
         path: The names from the root to here, joined by `/`.
         run: The run that this scope belongs to.
-        anchor: The nearest scope with a name of its own (root, span, effect). Things that a framework identifies by
-            itself are named below it, so that the framework's internal tasks cannot rename them.
         call: The number of the enclosing recorded call, if any.
         hidden: Nothing in here is recorded (the inside of a leaf).
         tool: The inside of the innermost tool around, unless another effect answers in between.
     """
 
-    __slots__ = ("_ordinals", "_standing", "anchor", "call", "hidden", "path", "run", "tool")
+    __slots__ = ("_anchor", "_ordinals", "_standing", "call", "hidden", "path", "run", "tool")
 
     def __init__(
         self,
@@ -333,12 +331,17 @@ class Scope:
     ) -> None:
         self.path = path
         self.run = run
-        self.anchor = anchor or self
+        self._anchor = anchor  # not itself: no cycle for the garbage collector
         self.call = call
         self.hidden = hidden
         self.tool = tool
         self._ordinals: dict[str, int] = {}
         self._standing: dict[str, Scope] | None = None
+
+    @property
+    def anchor(self) -> Scope:
+        """The root, span or effect around: a framework's own tasks rename nothing below it."""
+        return self if self._anchor is None else self._anchor
 
     def count(self, label: str) -> int:
         """The next ordinal of that label in this scope, from 0."""
@@ -380,14 +383,11 @@ class Scope:
                 self._standing = {}
             found = self._standing.get(name)
             if found is None:
-                found = self._standing[name] = Scope(
-                    f"{self.path}/{name}",
-                    self.run,
-                    anchor=self.anchor,
-                    call=self.call,
-                    hidden=self.hidden,
-                    tool=self.tool,
+                path = f"{self.path}/{name}"
+                found = Scope(
+                    path, self.run, anchor=self.anchor, call=self.call, hidden=self.hidden, tool=self.tool
                 )
+                self._standing[name] = found
         return found
 
     def inside(

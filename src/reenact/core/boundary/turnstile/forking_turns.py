@@ -53,7 +53,10 @@ class ForkingTurnstile(ReplayingTurnstile):
 
     @contextmanager
     def reaching(self, place: int) -> Iterator[None]:
-        """Wait until other threads have been given all that comes before that place; hold back the rest in the body."""
+        """Wait until all before that place has passed; in the body, hold back what comes behind it.
+
+        It waits for other threads.
+        """
         with self._cond:
             self._reached = place
             alone = len(self._alive) <= 1 and not self._coming

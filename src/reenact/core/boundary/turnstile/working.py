@@ -77,7 +77,7 @@ class ThreadWork:
         return bool([thread for thread in threads if self._starves(thread, seconds)])
 
     def waits(self, threads: Iterable[int]) -> bool:
-        """Return True if each of these threads waits in the system, and not for a lock, as Python's own is."""
+        """Return True if each of these threads waits in the system, and not for a lock."""
         return all(_waits(thread) for thread in threads)
 
     def _starves(self, thread: int, seconds: float) -> bool:
