@@ -1,10 +1,12 @@
 """Environment variables read by the program are the recorded ones; the rest of the environment is the machine's."""
 
+import getpass
 import os
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,10 @@ READS = {
     "a missing one": lambda: os.environ.get("NOBODY", "nobody"),
     "a missing one, getenv": lambda: os.getenv("NOBODY"),
     "not in": lambda: "NOBODY" not in os.environ,
+    "expandvars": lambda: os.path.expandvars("$WHO and $NOBODY"),
+    "expanduser": lambda: os.path.expanduser("~/notes"),
+    "Path.home": Path.home,
+    "getuser": getpass.getuser,
 }
 
 
@@ -34,6 +40,8 @@ def test_a_read_gives_the_recorded_value(name, twice, monkeypatch):
     def elsewhere():
         monkeypatch.delenv("WHO")
         monkeypatch.setenv("NOBODY", "somebody")
+        monkeypatch.setenv("HOME", "/home/somebody")
+        monkeypatch.setenv("LOGNAME", "somebody")
 
     first, second, verdict = twice(READS[name], between=elsewhere)
     assert first == second

@@ -39,6 +39,10 @@ _SERVICE = lazy(
 _TOKEN = lazy(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _MAPPING = {"_collections_abc", "collections.abc"}
 _PLUMBING = {*_MAPPING, "os"}
+_FOR_CALLER = {*_PLUMBING, "getpass", "ntpath", "posixpath"}
+"""These read for their caller: `os.path.expanduser` and `expandvars`, `Path.home`, `getpass.getuser`."""
+_RULES_FOR_CALLER = 6
+"""The number of the matching rules from which such reads are recorded."""
 
 _GIVEN = "REENACT_GIVEN"
 """The variable with the names of those that the program gives a process, `=` between them."""
@@ -140,7 +144,7 @@ def _read(self: Any, key: Any) -> str:
     if scope is None or scope.hidden or self is not os.environ or type(key) is not str:
         return _getitem(self, key)
     reader = _getframe(1)
-    if key in _given or _walking_by(reader, key) or not _recorded(reader, key):
+    if key in _given or _walking_by(reader, key) or not _recorded(reader, key, scope.run.rules):
         return _getitem(self, key)
     value = _value(scope.run, key)
     if value is None:
@@ -148,8 +152,9 @@ def _read(self: Any, key: Any) -> str:
     return value
 
 
-def _recorded(frame: FrameType | None, key: str) -> bool:
-    while frame is not None and frame.f_globals.get("__name__") in _PLUMBING:
+def _recorded(frame: FrameType | None, key: str, rules: int) -> bool:
+    through = _PLUMBING if rules < _RULES_FOR_CALLER else _FOR_CALLER
+    while frame is not None and frame.f_globals.get("__name__") in through:
         frame = frame.f_back
     return callers.program(frame) or (
         frame is not None and _names_service(key) and not frame.f_code.co_filename.startswith(callers.OURS)
