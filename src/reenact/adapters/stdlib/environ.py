@@ -40,7 +40,7 @@ _TOKEN = lazy(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _MAPPING = {"_collections_abc", "collections.abc"}
 _PLUMBING = {*_MAPPING, "os"}
 _FOR_CALLER = {*_PLUMBING, "getpass", "ntpath", "posixpath"}
-"""These read for their caller: `os.path.expanduser` and `expandvars`, `Path.home`, `getpass.getuser`."""
+"""These read for their caller: `os.path.expanduser`, `Path.home`, `getpass.getuser`."""
 _RULES_FOR_CALLER = 6
 """The number of the matching rules from which such reads are recorded."""
 
