@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from reenact.core.model.searches import ended_first
 from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
@@ -50,7 +51,7 @@ class Automaton:
         """The number of instructions."""
         anchor = _re2()._Anchor.UNANCHORED
         match = compiled._regexp.Match
-        self.spans: Any = lambda data, at, end: match(anchor, data, at, end)
+        self.spans: Any = ended_first(lambda data, at, end: match(anchor, data, at, end))
         """Returns the spans of the first match in data[at:end], and of its groups.
 
         (-1, -1) for none.

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from reenact.core.model.searches import ended_first, ending, under_way, wait_at_the_end
 from reenact.core.redact.names import Names, words_of
 from reenact.core.redact.rules import DEFAULT_RULES
 from reenact.core.redact.work import TooDense
@@ -99,12 +100,16 @@ class _Hyperscan:
         except IndexError:
             scratch = self._db.scratch.clone()
         marks: list[tuple[int, int]] = []
+        under_way.append(0)  # as `ended_first`, in one step
         try:
+            if ending:
+                wait_at_the_end()
             # By position, which takes half the time: the flags are 0.
             self._db.scan(data, _mark, 0, (marks, most), scratch)
         except self._ended:
             raise TooDense from None
         finally:
+            under_way.pop()
             self._spare.append(scratch)
         return marks
 
@@ -142,8 +147,8 @@ class _Automata:
         else:
             texts = [(b"(?i:%s)" if flags else b"(?:%s)") % text for text, flags in marks]
             one = b"|".join(texts)
-            self._each = [re2._Regexp(text, options)._regexp.Match for text in texts]
-        self._any = re2._Regexp(one, options)._regexp.Match
+            self._each = [ended_first(re2._Regexp(text, options)._regexp.Match) for text in texts]
+        self._any = ended_first(re2._Regexp(one, options)._regexp.Match)
         self._texts: dict[bytes, list[tuple[int, bytes | None]]] = {}
         """The literals in small letters: their numbers, and their exact texts if case matters."""
         for number, text, flags in numbered:
