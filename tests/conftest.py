@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -30,6 +31,10 @@ else:
     # The speed of a busy machine says nothing about a property.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what it leaves in the background so, and programs that tests start would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = 300
 """Seconds that a command may take: far more than any does on a busy machine."""

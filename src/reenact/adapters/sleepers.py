@@ -9,7 +9,7 @@ are changed in a replay in the recorded order.
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock
+from _thread import allocate_lock, get_ident
 from collections.abc import Callable
 from contextlib import suppress
 from sys import _getframe
@@ -20,7 +20,7 @@ from weakref import WeakSet
 from reenact.adapters import standstill
 from reenact.adapters.deadlines import is_target, unordered
 from reenact.adapters.stdlib import callers
-from reenact.core.boundary import Scope, current
+from reenact.core.boundary import Scope, Turnstile, current
 from reenact.core.boundary.turnstile import LAST
 
 _sleepers: dict[int, list[tuple[Scope, int, bool]]] = {}
@@ -176,3 +176,41 @@ def ended(thread: threading.Thread) -> None:
     """Mark the threads that have joined that thread as running."""
     _ended.add(thread)
     _wake(thread, len(_sleepers))
+
+
+class WorkEnd:
+    """The end of work that threads wait for: they run from then on. No line of the recording tells of it.
+
+    Args:
+        over: Returns True if nothing is left to do.
+    """
+
+    def __init__(self, over: Callable[[], bool]) -> None:
+        self._over = over
+        self._lock = allocate_lock()
+        self._waiting: list[tuple[Any, Turnstile, int]] = []
+
+    def wait(self, scope: Scope) -> None:
+        """Wait for it. Raises `Halt` if nothing can bring it in a replay."""
+        turnstile, waiter = scope.run.turnstile, allocate_lock()
+        waiter.acquire()
+        with self._lock:
+            self._waiting.append((waiter, turnstile, get_ident()))
+        self.look()
+        turnstile.blocks(waiter.locked)
+        try:
+            if standstill.watched(scope):
+                standstill.until(scope, lambda seconds: waiter.acquire(timeout=seconds))
+            else:
+                waiter.acquire()
+        finally:
+            turnstile.unblocks()
+
+    def look(self) -> None:
+        """Wake those who wait if the work is over."""
+        with self._lock:
+            waiting = self._waiting if self._over() else []
+            self._waiting = [] if waiting else self._waiting
+        for waiter, turnstile, thread in waiting:
+            turnstile.woken(thread)
+            waiter.release()

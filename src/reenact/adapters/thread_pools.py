@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from reenact.adapters import initializers, locks, ordered
+from reenact.adapters import initializers, locks, ordered, sleepers
 from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
 from reenact.adapters.scopes import context_of, inner_of, name_of
 from reenact.core.boundary import Scope, Turnstile, entered
@@ -148,6 +148,8 @@ class _Places:
         self._free = workers
         self._queued = 0
         self._lock = threading.Lock()
+        self.ended = sleepers.WorkEnd(lambda: self.idle)
+        """Comes when there is nothing to do, before the last worker has ended."""
         self.never: set[Any] = set()
         """The futures of jobs that a replay does not hand in: they were cancelled before they began."""
 
@@ -170,6 +172,7 @@ class _Places:
         """A job that was cancelled while it was queued leaves the queue."""
         with self._lock:
             self._queued -= self._queued > 0
+        self.ended.look()
 
     def left(self, scope: Scope) -> None:
         """A job has ended; its worker takes up the next one, if there is one."""
@@ -179,6 +182,7 @@ class _Places:
             self._free += not starts
         if starts:
             scope.run.turnstile.thread_started()
+        self.ended.look()
 
 
 _pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
@@ -237,9 +241,13 @@ def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
     if places is not None and options.get("cancel_futures"):
         for future in list(places.never):
             future.cancel()
-    if places is None or not places.idle or initializers.of(pool) is not None:
+    scope = current()
+    if places is None or initializers.of(pool) is not None:
         original(pool, *args, **options)
         return
+    if scope is not None and not places.idle and (args[0] if args else options.get("wait", True)):
+        original(pool, wait=False, cancel_futures=bool(options.get("cancel_futures")))
+        places.ended.wait(scope)
     # Its threads end at once: to wait for them is no rest, in which others might come first.
     with entered(None):
         original(pool, *args, **options)

@@ -100,7 +100,7 @@ def test_code_that_ran_as_recorded_and_has_changed_since_is_named(shell):
     shell.write("child.py", "print('one')\n")
     done, recording = shell.record("agent.py")
     assert done.status == 0, done
-    for name, text in {"helper.py": "ANSWER = 2\n", "child.py": "print('two')\n"}.items():
+    for name, text in {"helper.py": "ANSWER = 20\n", "child.py": "print('three')\n"}.items():
         before = (shell.folder / name).read_text()
         assert shell.replay().status == 0
         shell.write(name, text)
