@@ -179,7 +179,7 @@ def ended(thread: threading.Thread) -> None:
 
 
 class WorkEnd:
-    """The end of work that threads wait for: they run from then on. No line of the recording tells of it.
+    """The end of work that threads wait for: they run from then on, without a recorded line.
 
     Args:
         over: Returns True if nothing is left to do.

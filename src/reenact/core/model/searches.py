@@ -26,7 +26,7 @@ ending: list[int] = []
 
 
 def wait_at_the_end() -> None:
-    """Called for a search that begins while Python ends: in the thread of the end it goes on at once."""
+    """Hold up a search that begins while Python ends, but not in the thread of the end."""
     if get_ident() not in ending:
         under_way.pop()
         sleep(_PATIENCE)  # by then Python has ended, or what it runs at its end needs this thread
