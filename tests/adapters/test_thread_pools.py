@@ -43,3 +43,33 @@ def test_a_program_goes_on_behind_a_pool_before_later_sleeps(shell):
         for _ in range(2):
             replay = shell.replay()
             assert (replay.status, replay.out) == (0, done.out), replay.err
+
+
+def test_a_fork_within_a_pool_leaves_it_at_once(shell):
+    program = """
+        import os, sys, time
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(2) as pool:
+            pool.submit(time.sleep, 0.2)
+            if (pid := os.fork()) == 0:
+                pool.shutdown()
+                os._exit(3)
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    """
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert (done.status, done.out) == (0, "3\n"), done.err
+    assert shell.replay().out == done.out
+
+
+def test_a_job_that_leaves_its_own_pool_fails_as_it_does_by_itself(shell):
+    program = """
+        from concurrent.futures import ThreadPoolExecutor
+
+        pool = ThreadPoolExecutor(2)
+        print(repr(pool.submit(pool.shutdown).exception()))
+    """
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert (done.status, done.out) == (0, shell.plain("agent.py").stdout), done.err

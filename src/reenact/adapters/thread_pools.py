@@ -6,6 +6,7 @@ A job gets its scope when it is handed in. It begins in its turn, as a thread do
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 from _thread import allocate_lock
@@ -186,6 +187,9 @@ class _Places:
 
 
 _pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
+if hasattr(os, "register_at_fork"):
+    # A fork of the process has none of its workers.
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
 def _places(pool: Any) -> _Places:
@@ -245,7 +249,8 @@ def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
     if places is None or initializers.of(pool) is not None:
         original(pool, *args, **options)
         return
-    if scope is not None and not places.idle and (args[0] if args else options.get("wait", True)):
+    waits = args[0] if args else options.get("wait", True)
+    if scope is not None and waits and not places.idle and threading.current_thread() not in pool._threads:
         original(pool, wait=False, cancel_futures=bool(options.get("cancel_futures")))
         places.ended.wait(scope)
     # Its threads end at once: to wait for them is no rest, in which others might come first.
