@@ -192,11 +192,18 @@ class Program:
         # The state so far is part of every other question: what came first decides what is asked next.
         return [question, zlib.crc32(repr(self.log).encode())] if question != "same" else question
 
+    def _compute(self, number: int) -> None:
+        """Run code of some length, in which threads may change places."""
+        for _ in range(zlib.crc32(f"{self.seed} {number}".encode()) % 20_000):
+            pass
+
     def _got(self, number: int, value: Any) -> None:
+        self._compute(number)
         # What enters the next question are the values alone. With the number of the call in it, one call that is left
         # out among equal ones would show first in others' questions, and only later where it is missing.
         self.log.append(value)
         self.story.append((number, value))
+        self._compute(-number)
 
     async def _do_look(self, number: int, question: Any) -> None:
         self._asked("look", number)
