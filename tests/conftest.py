@@ -130,6 +130,15 @@ class Shell:
         return self.run("replay", "last", *words, **more)
 
 
+@pytest.fixture
+def quick_switches():
+    """Let threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """A Chromium without Reenact's own session; each test makes contexts of its own."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import time
 
 import pytest
@@ -32,13 +31,7 @@ def _report():
         keep("soak", {"forks": _rows})
 
 
-@pytest.fixture(autouse=True)
-def _narrow():
-    """Let threads change places two hundred times as often as they do by default."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(before / 200)
-    yield
-    sys.setswitchinterval(before)
+pytestmark = pytest.mark.usefixtures("quick_switches")
 
 
 def forked(seed, style):

@@ -73,8 +73,7 @@ def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
         scope = current_scope.get()
         if scope is None or scope.hidden:
             return original(loop, coro, **options)
-        if getattr(coro, "cr_code", None) in given_times.MEMBERS:
-            given_times.of_task(scope, coro)
+        given_times.of_task(scope, coro)
         rules = scope.run.rules
         if transparent(rules):
             return original(loop, coro, **options)
@@ -228,8 +227,6 @@ def _time(original: Callable[..., float]) -> Callable[..., float]:
     def time(loop: Any) -> float:
         # The loop asks thousands of times: at once from the real clock.
         caller = _getframe(1)
-        if caller.f_code is _turn and not _clocks:
-            return system.monotonic()
         if caller.f_code is not _turn and callers.kind_of(caller) == callers.OWN:
             given_times.of_clock(caller)
         if not _clocks or (moved := _clocks.get(id(loop))) is None or moved[0]() is not loop:

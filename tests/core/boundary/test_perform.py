@@ -13,14 +13,6 @@ import pytest
 import reenact
 
 
-@pytest.fixture
-def _narrow():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 def retried():
     """Three threads with a tool that counts its attempts in a table which all of them report."""
     attempts, found, jobs, lock = {}, [], queue.Queue(), threading.Lock()
@@ -56,7 +48,7 @@ def retried():
     return found
 
 
-@pytest.mark.usefixtures("_narrow")
+@pytest.mark.usefixtures("quick_switches")
 def test_tools_that_change_what_threads_share_replay(home):
     told = 0
     for _ in range(6):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 
 import pytest
@@ -11,15 +10,7 @@ import pytest
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 
 
-@pytest.fixture
-def _narrow():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-@pytest.mark.usefixtures("_narrow")
+@pytest.mark.usefixtures("quick_switches")
 def test_a_loop_may_begin_while_another_thread_wakes_the_loops():
     turnstile, raised, ended = ReplayingTurnstile(0), [], threading.Event()
 

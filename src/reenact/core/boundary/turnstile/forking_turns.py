@@ -53,10 +53,7 @@ class ForkingTurnstile(ReplayingTurnstile):
 
     @contextmanager
     def reaching(self, place: int) -> Iterator[None]:
-        """Wait until all before that place has passed; in the body, hold back what comes behind it.
-
-        It waits for other threads.
-        """
+        """Wait until all before that place has passed; in the body, hold back what comes behind it."""
         with self._cond:
             self._reached = place
             alone = len(self._alive) <= 1 and not self._coming

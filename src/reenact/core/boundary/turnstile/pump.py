@@ -47,8 +47,7 @@ class _Pump:
 
     def push(self, priority: float, entry: _Entry) -> None:
         heapq.heappush(self.queue, (priority, next(self._count), entry))
-        if not self._active:
-            self.wake()
+        self.wake()
 
     def waiting(self) -> list[tuple[float, int, _Entry]]:
         """Return the queued entries that have not been given up. Any thread may ask."""

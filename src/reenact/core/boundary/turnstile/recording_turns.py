@@ -8,7 +8,7 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
-from reenact.core.boundary.running_loop import running_loop, this_loop
+from reenact.core.boundary.running_loop import running_loop
 from reenact.core.boundary.turnstile.protocol import GRACE
 from reenact.core.boundary.turnstile.pump import Parts, _Base, _Entry, _wait
 from reenact.core.boundary.turnstile.working import ThreadWork
@@ -89,21 +89,6 @@ class RecordingTurnstile(_Base):
 
     def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
         self._pump(loop).push(0, entry)
-
-    def await_turn(self, order: int | None, write: Callable[[], None] | None) -> Awaitable[None]:
-        # As in the base class, without its steps: this is the most frequent way.
-        loop = this_loop()
-        turn = loop.create_future()
-
-        def release() -> None:
-            if write is not None:
-                write()
-            turn.set_result(None)
-
-        last = self._latest
-        pump = last if last is not None and last.loop is loop else self._pump(loop)
-        pump.push(0, _Entry(order, release, turn.done))
-        return turn
 
     def at_rest(self, thread: int) -> bool:
         """Return True if that thread waits for an outcome or for another thread."""
