@@ -34,7 +34,7 @@ def replayer_of(
 
     It decides about calls that run for real, unless a fork does (with a `turnstile` of its own).
     """
-    steps = {step.call.number: step.number for step in recording if step.log is log}
+    steps = recording.numbers(log)
     header = recording.header
     redactor = redactor_of(header, rules_of(header))
     known = {name: options[name] for name in OPTIONS if name in options and name not in (MIX, ACTS)}

@@ -53,18 +53,13 @@ def members(tree: Mapping[str, Tree], tests: Members) -> str:
     return next((name for name, test in tests.items() if name in tree and not test(tree[name])), "")
 
 
-def check(data: dict[str, Tree]) -> None:
-    """Check one event's members. Raises Unfit."""
-    check_by(_EVENTS, data)
-
-
-def check_by(events: Compiled, data: dict[str, Tree]) -> None:
-    """Check one line's members by such tests. Raises Unfit.
+def check(data: dict[str, Tree], events: Compiled | None = None) -> None:
+    """Check one line's members by the tests for its event: those of recordings, or others. Raises Unfit.
 
     A text that UTF-8 cannot hold is written as `{"$surrogates": …}` at any place; its escaped form takes its place
     here, so that a text is always a str.
     """
-    event = events.get(data["event"])
+    event = (events or _EVENTS).get(data["event"])
     if event is None:
         return
     required, others = event
@@ -177,7 +172,7 @@ def texts(value: Tree) -> bool:
 
 @means("a list of texts")
 def words(value: Tree) -> bool:
-    return type(value) is list and all(type(_escaped(item)) is str for item in value)
+    return type(value) is list and (not value or all(type(_escaped(item)) is str for item in value))
 
 
 @means("a text without NUL")
@@ -377,7 +372,7 @@ def _required(name: str, test: Test) -> tuple[str, type | None, int | None, Test
 
 
 def compiled(documented: Mapping[str, Specification]) -> Compiled:
-    """The tests in the shape that `check_by` takes."""
+    """The tests in the shape that `check` takes."""
     return {
         event: (
             tuple(starmap(_required, required.items())),

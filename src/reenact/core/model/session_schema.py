@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reenact.core.model import schema
 from reenact.core.model.event import Tree
 from reenact.core.model.schema import (
     Members,
     Specification,
     Test,
     call,
-    check_by,
     compiled,
     count,
     flag,
@@ -164,4 +164,4 @@ _COMPILED = compiled({name: (spec[0], {"t": instant, **spec[1]}) for name, spec 
 
 def check(data: dict[str, Tree]) -> None:
     """Check one line's members. Raises `schema.Unfit`."""
-    check_by(_COMPILED, data)
+    schema.check(data, _COMPILED)

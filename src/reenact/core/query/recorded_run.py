@@ -187,6 +187,12 @@ class RecordedRun:
             found.sort(key=lambda item: item[0].opened.get("offset", 0.0) + item[1].began)
         return tuple(Step(number, log, call) for number, (log, call) in enumerate(found, 1))
 
+    def numbers(self, log: Log) -> dict[int, int]:
+        """Return the step's number of each call of one of its processes."""
+        if len(self.logs) == 1:
+            return {call: number for number, call in enumerate(log.calls, 1)}
+        return {step.call.number: step.number for step in self.steps if step.log is log}
+
     def renew(self) -> None:
         """Number the calls that its logs have read since the last use of `steps`.
 
@@ -215,10 +221,9 @@ class RecordedRun:
         """
         at = self.step(step) if step is not None else None
         log = at.log if at is not None else self.logs[0]
-        steps = {each.call.number: each.number for each in self.steps if each.log is log}
         from reenact.core.query.state import state_at  # noqa: PLC0415 - few commands read the state
 
-        return state_at(log, at.call if at is not None else None, steps)
+        return state_at(log, at.call if at is not None else None, self.numbers(log))
 
     def restore(self, step: int | None = None, *names: str) -> State:
         """Put the state of a step back into the live objects that are tracked by the same names.

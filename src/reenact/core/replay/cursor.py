@@ -43,7 +43,8 @@ class Cursor:
         self._front: dict[str, int] = {}
         self._parts: dict[tuple[str, int], int] = {}
         """The latest part of a command that each thread has asked for, by the command's scope."""
-        self._unordered = {path for path, calls in self.by_scope.items() if _overlapping(calls)}
+        several = ((path, calls) for path, calls in self.by_scope.items() if len(calls) > 1)
+        self._unordered = {path for path, calls in several if _overlapping(calls)}
 
     def loosen(self, call: CallRecord) -> None:
         """Have the calls inside a call that is made again asked in any order."""

@@ -26,11 +26,9 @@ class Terms:
 
     def __init__(self, log: Log, redactor: Redactor) -> None:
         self._redactor = redactor
-        names = {path for path, _ in (*log.fired, *log.draws)}
-        for call in log.calls.values():
-            names.add(call.called["at"])
-            names.add(call.called["name"])
-        self.masked = any(_MASK in name for name in names)
+        paths = [path for path, _ in (*log.fired, *log.draws)]
+        names = [name for call in log.calls.values() for name in (call.called["at"], call.called["name"])]
+        self.masked = _MASK in "\n".join((*paths, *names))
         """True if names of scopes or questions held secrets."""
         self._names: dict[str, str] = {}
         self._learnt = 0

@@ -7,7 +7,7 @@ the members' types.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +82,10 @@ class Reader:
             self._begin(line, data)
         elif not line and not self._chained:
             return None
+        before, signed = self._sum, ""
         try:
-            signed = self._check_sum(line, data or {}) if self._chained else ""
+            if self._chained:
+                self._sum = _checked(before, line)
             if data is None:
                 raise schema.Unfit("it is no event")
             kind = data["event"]
@@ -91,6 +93,10 @@ class Reader:
                 raise schema.Unfit(f"it is nested more than {schema.DEEPEST} levels deep")
             if kind == self._first or self._ended:
                 self._check_place(kind)
+            if self._chained:
+                if kind == "sealed":
+                    signed = _signed(before, line, data)
+                data.pop("sum", None)
             self._check_members(kind, data)
             if kind == self._last:
                 self._ended = True
@@ -139,23 +145,6 @@ class Reader:
         # Of a header that says otherwise and has a sum, the number was changed.
         self._chained = version >= chain.CHAINED or chain.stated(header) is not None
 
-    def _check_sum(self, line: bytes, data: dict[str, Any]) -> str:
-        """Check a line's sum and continue from it; return the digest that a seal's signature covers."""
-        body, signed = line[: -chain.LENGTH], ""
-        check = chain.sum_of(self._sum, body)
-        if not line.endswith(chain.BEFORE + check + chain.AFTER):
-            if chain.stated(line) is None:
-                raise schema.Unfit("it is cut off, or has no sum")
-            raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
-        if data.get("event") == "sealed":
-            covered = chain.unsigned(body, data.get("signed"))
-            if covered is None:
-                raise schema.Unfit("`signed` is not its last member")
-            signed = chain.sum_of(self._sum, covered).decode()
-        self._sum = check
-        data.pop("sum", None)
-        return signed
-
     def _check_place(self, kind: str) -> None:
         if kind == self._first and self._number > 1:
             raise schema.Unfit("a header stands in the first line alone")
@@ -178,6 +167,24 @@ class SessionReader(Reader):
 
     def _check_members(self, kind: str, data: dict[str, Any]) -> None:
         session_schema.check(data)
+
+
+def _checked(before: bytes, line: bytes) -> bytes:
+    """Return a line's sum, from that of the line before it. Raises Unfit if the line states another."""
+    check = chain.sum_of(before, line[: -chain.LENGTH])
+    if not line.endswith(chain.tail(check)):
+        if chain.stated(line) is None:
+            raise schema.Unfit("it is cut off, or has no sum")
+        raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
+    return check
+
+
+def _signed(before: bytes, line: bytes, data: Mapping[str, Any]) -> str:
+    """Return the digest that a seal's signature covers."""
+    covered = chain.unsigned(line[: -chain.LENGTH], data.get("signed"))
+    if covered is None:
+        raise schema.Unfit("`signed` is not its last member")
+    return chain.sum_of(before, covered).decode()
 
 
 def event_of(line: bytes) -> dict[str, Any] | None:

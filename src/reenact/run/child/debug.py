@@ -49,7 +49,7 @@ class Debuggee(Watcher):
         moved: Any,
     ) -> None:
         log = replayer.cursor.log
-        super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})
+        super().__init__(replayer, recording.numbers(log))
         self._calls = {step: number for number, step in self._steps.items()}
         self._line = line
         self._shell: PdbShell | None = None

@@ -155,7 +155,7 @@ class Breaks(Watcher):
         on_break: Callable[[Stop], object],
     ) -> None:
         log = replayer.cursor.log
-        super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})
+        super().__init__(replayer, recording.numbers(log))
         self._recording = recording
         self._breakpoints = breakpoints
         self._on_break = on_break
