@@ -13,7 +13,7 @@ from reenact.core.boundary.answer import Answer, Ticket, Wire
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.recorded_answer import RecordedAnswer, interrupted, release_on
-from reenact.core.boundary.running_loop import cancellations
+from reenact.core.boundary.running_loop import cancellations, this_loop
 from reenact.core.boundary.scope import Handler, Scope
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
@@ -296,8 +296,9 @@ class Call:
         """Report an outcome in an event loop; return a wait for its turn if that is to come."""
         handler, ticket, turnstile = self._live()
         pauses = self._prepare(outcome)
-        if not turnstile.passes_now(ticket.order):
-            return self._await_turn(outcome, pauses)
+        loop = this_loop()
+        if not turnstile.passes_now(ticket.order, loop):
+            return self._await_turn(outcome, loop, pauses)
         try:
             handler.leave(ticket, outcome)
         finally:
@@ -307,7 +308,7 @@ class Call:
             raise self.scope.run.halt
         return None
 
-    async def _await_turn(self, outcome: Outcome, pauses: bool) -> None:
+    async def _await_turn(self, outcome: Outcome, loop: AbstractEventLoop, pauses: bool) -> None:
         """Report an outcome when its turn comes; a cancellation if that comes first."""
         handler, ticket, turnstile = self._live()
         told = False
@@ -318,7 +319,7 @@ class Call:
             handler.leave(ticket, outcome)
 
         try:
-            await turnstile.await_turn(ticket.order, write)
+            await turnstile.await_turn(ticket.order, loop, write)
         except cancellations():
             if not told:
                 handler.leave(ticket, Cancelled())

@@ -29,7 +29,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     if scope is None or scope.hidden:
         return None
     run = scope.run
-    if running_loop() is None and effect.source is None:
+    if effect.source is None and running_loop() is None:
         # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
         # A tool is code of the program, which goes on.
         run.turnstile.settle()

@@ -67,10 +67,12 @@ class Turns(ReplayingTurnstile):
 
     # -- for answers -----------------------------------------------------------------------------------------
 
-    def passes_now(self, order: int | None) -> bool:
+    def passes_now(self, order: int | None, loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
-    async def await_turn(self, order: int | None, write: Callable[[], None] | None) -> None:
+    async def await_turn(
+        self, order: int | None, loop: asyncio.AbstractEventLoop, write: Callable[[], None] | None
+    ) -> None:
         if order is not None and not await self._until(lambda: self._due(order), order):
             waited = self.unasked(order)
             if waited is not None:

@@ -48,11 +48,13 @@ class Turnstile(Protocol):
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
         """Block until it is this outcome's turn; `write` records it there and then."""
 
-    def passes_now(self, order: int | None) -> bool:
+    def passes_now(self, order: int | None, loop: asyncio.AbstractEventLoop) -> bool:
         """Return True if this outcome of the running loop passes without a wait; then it has passed."""
 
-    def await_turn(self, order: int | None, write: Callable[[], None] | None) -> Awaitable[None]:
-        """Return a wait in the event loop for this outcome's turn, which has not come yet."""
+    def await_turn(
+        self, order: int | None, loop: asyncio.AbstractEventLoop, write: Callable[[], None] | None
+    ) -> Awaitable[None]:
+        """Return a wait in the running loop for this outcome's turn, which has not come yet."""
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         """Let this outcome pass at once, or when its turn comes in the event loop."""

@@ -186,18 +186,20 @@ class _Base:
     def blocks(self, still: Callable[[], bool] | None = None) -> None:
         raise NotImplementedError
 
-    def passes_now(self, order: int | None) -> bool:
+    def passes_now(self, order: int | None, loop: asyncio.AbstractEventLoop) -> bool:
         # It would be the next one anyhow: spare the loop a turn.
-        return self._pump(this_loop()).quiet and self.passes_at_once(order)
+        return self._pump(loop).quiet and self.passes_at_once(order)
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        if not self.passes_now(order):
-            await self.await_turn(order, write)
+        loop = this_loop()
+        if not self.passes_now(order, loop):
+            await self.await_turn(order, loop, write)
         elif write is not None:
             write()
 
-    def await_turn(self, order: int | None, write: Callable[[], None] | None) -> Awaitable[None]:
-        loop = this_loop()
+    def await_turn(
+        self, order: int | None, loop: asyncio.AbstractEventLoop, write: Callable[[], None] | None
+    ) -> Awaitable[None]:
         turn = loop.create_future()
 
         def release() -> None:
