@@ -32,6 +32,8 @@ MEMBERS: dict[CodeType | None, str] = {
 }
 """The coroutines that take a time, and its name there."""
 
+_NAMES = {"sleep", "wait_for"}
+
 
 def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     """Patch `asyncio.timeout`, and `fail_after` and `move_on_after` of anyio.
@@ -68,7 +70,9 @@ def of_timer(scope: Scope, caller: FrameType | None) -> None:
 
 def of_task(scope: Scope, coro: Any) -> None:
     """Take notice of a task that is one sleep, or one wait with a time limit."""
-    member = MEMBERS.get(getattr(coro, "cr_code", None))
+    # First the name: `cr_code` raises an audit event.
+    named = getattr(coro, "__name__", None) in _NAMES
+    member = MEMBERS.get(getattr(coro, "cr_code", None)) if named else None
     if member is not None and callers.program(_giver(_getframe(2))):
         scope.run.times.add(scope.path, coro.cr_frame.f_locals[member], loop=True)
 

@@ -52,37 +52,28 @@ def transparent(rules: int = RULES) -> bool:
     """
     frame: FrameType | None = _getframe(2)
     while frame is not None:
-        code = frame.f_code
-        if code.co_name == "wait_for" and _WAITS_BY_TASK and rules > 1 and _is_tasks(frame):
+        # By the module's name: a frame's `f_code` raises an audit event.
+        module = frame.f_globals.get("__name__", "")
+        if module == "asyncio.tasks" and _WAITS_BY_TASK and rules > 1 and frame.f_code.co_name == "wait_for":
             return True
-        file = code.co_filename
-        found = _known[file] if file in _known else _judged(file, frame.f_globals.get("__name__", ""))
+        found = _known[module] if module in _known else _judged(module)
         if found is not None:
             return found
         frame = frame.f_back
     return False
 
 
-def _is_tasks(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__") == "asyncio.tasks"
-
-
 _known: dict[str, bool | None] = {}
-"""The results of `_judged` by file: some frameworks start dozens of tasks for each call."""
+"""The results of `_judged` by module: some frameworks start dozens of tasks for each call."""
 
 
-def _judged(file: str, module: str) -> bool | None:
+def _judged(module: str) -> bool | None:
     """Return True if a module belongs to a framework; None if it only carries other code."""
     top = module.partition(".")[0]
-    found = None if top in _PLUMBING else top in TRANSPARENT
     if top == "agents":
         # A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart.
-        found = hasattr(sys.modules.get(top), "run_internal")
-        if not found:
-            return False
-    if not file.startswith("<"):
-        # Code that is made at run time has the same name in all modules.
-        _known[file] = found
+        return hasattr(sys.modules.get(top), "run_internal")
+    found = _known[module] = None if top in _PLUMBING else top in TRANSPARENT
     return found
 
 

@@ -285,7 +285,10 @@ def _read(member: bytes) -> Arg:
 
 def _source(source: Source | None) -> bytes:
     """Return the members of a tool's code."""
-    if source is None:
-        return b""
-    constants = b',"constants":"%b"' % source.constants.encode() if source.constants else b""
-    return b',"source":"%b"%b' % (source.digest.encode(), constants)
+    return b"" if source is None else _digests(source.digest, source.constants)
+
+
+@lru_cache(_ITEMS)
+def _digests(source: str, constants: str) -> bytes:
+    end = b',"constants":"%b"' % constants.encode() if constants else b""
+    return b',"source":"%b"%b' % (source.encode(), end)
