@@ -54,4 +54,4 @@ def test_a_copy_made_in_the_middle_of_a_run_is_readable(tmp_path, capsys):
             assert lines.startswith((copy.folder(id) / "events.jsonl").read_bytes())
         capsys.readouterr()
         assert main(["list", "--home", str(tmp_path / f"copy{number}")]) == 0
-        assert copied[-1][:4] in capsys.readouterr().out
+        assert copied[0][:4] in capsys.readouterr().out
