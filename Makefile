@@ -63,7 +63,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help audit demo demo-browser exercise pictures console-pictures test test-thorough test-browser-use test-ray soak faults load frameworks frameworks-older \
+.PHONY: help audit check-style check-linux check-win32 check-darwin demo demo-browser exercise pictures console-pictures test test-thorough test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench bench-healing constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console dist docs test-wheel \
 	check-platforms test-portable test-windows test-fresh sbom
@@ -133,14 +133,21 @@ frameworks-browser-use: setup-browser-use chromium
 	REENACT_RESULTS=1 $(BROWSER_USE)/bin/pytest -q tests/frameworks/test_frameworks.py -k browser_use
 	REENACT_RESULTS=1 $(BROWSER_USE_OLDER)/bin/pytest -q tests/frameworks/test_frameworks.py -k browser_use
 
+# The types of each platform are checked at the same time: mypy uses one processor.
 check: setup-dev
+	@$(MAKE) --no-print-directory --keep-going --output-sync --jobs 4 check-style check-linux check-win32 check-darwin
+
+check-style:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src
-	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
 	$(BIN)/lint-imports
 	@if [ -d console/node_modules ]; then npm --prefix console run --silent check; fi
+
+check-linux:
+	$(BIN)/mypy
+
+check-win32 check-darwin: check-%:
+	$(BIN)/mypy --platform $* --cache-dir .mypy_cache/$* src
 
 # A link, an anchor or a page that is missing ends the build.
 docs: setup-dev $(SITE)/.stamp
