@@ -11,6 +11,9 @@ from multiprocessing import TimeoutError as TooLate
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
+import anyio
+import anyio.from_thread
+import anyio.to_thread
 import pytest
 
 import reenact
@@ -126,7 +129,40 @@ def pool_with_limits(work):
     return say(said)
 
 
-PROGRAMS = [called_from_threads, coroutines_of_threads, pool_of_threads, pool_with_limits]
+def loop_of_worker_threads(work):
+    async def main():
+        said = []
+
+        async def note(word):
+            said.append(word)
+
+        def job(name, number):
+            time.sleep(random.random() * 0.004)
+            work()
+            anyio.from_thread.run(note, f"{name}{number}")
+            work()
+            anyio.from_thread.run_sync(said.append, f"{name}{number} again")
+
+        async def several(name):
+            for number in range(3):
+                await anyio.to_thread.run_sync(job, name, number)
+                said.append(f"{name}{number} is done")
+
+        async with anyio.create_task_group() as tasks:
+            for name in "abc":
+                tasks.start_soon(several, name)
+        return said
+
+    return say(anyio.run(main))
+
+
+PROGRAMS = [
+    called_from_threads,
+    coroutines_of_threads,
+    loop_of_worker_threads,
+    pool_of_threads,
+    pool_with_limits,
+]
 
 
 @pytest.mark.sampled
@@ -205,3 +241,24 @@ def test_a_wait_in_vain_is_told_though_a_job_was_given_up_before(home):
         asyncio.run(program(patience=False))
     with pytest.raises(reenact.DivergenceError, match="now it waits for the answer"), reenact.replay(run.id):
         asyncio.run(program(patience=True))
+
+
+def test_what_fails_because_of_a_departure_is_not_logged_again(home, caplog):
+    async def ended():
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        future.set_result(None)
+        try:
+            say("other")
+        finally:
+            # The loop logs what its own callbacks raise, here while the departure is on its way.
+            try:
+                future.set_result(None)
+            except asyncio.InvalidStateError as error:
+                loop.call_exception_handler({"message": "in a callback", "exception": error})
+
+    with reenact.record("logged") as recording:
+        say("first")
+    with pytest.raises(reenact.DivergenceError), reenact.replay(recording.id):
+        asyncio.run(ended())
+    assert not caplog.records

@@ -60,9 +60,14 @@ def install(_module: ModuleType) -> None:
 def _no_halt(record: logging.LogRecord) -> bool:
     """Filter the log of tasks that a diverged replay leaves behind: it has been reported once."""
     error = record.exc_info[1] if record.exc_info else None
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return not isinstance(error, Halt)
+    while error is not None and not isinstance(error, Halt):
+        # What fails while a task or a loop is ended by it tells nothing new.
+        error = (
+            error.exceptions[0]
+            if isinstance(error, BaseExceptionGroup)
+            else error.__cause__ or error.__context__
+        )
+    return error is None
 
 
 # -- scopes --------------------------------------------------------------------------------------------------
@@ -179,7 +184,7 @@ def _wakes(caller: FrameType) -> bool:
     """Return True if the program itself wakes a loop, by a callback or a coroutine."""
     if caller.f_code is asyncio.run_coroutine_threadsafe.__code__ and caller.f_back is not None:
         caller = caller.f_back
-    return callers.program(caller)
+    return callers.program(caller) or callers.carries(caller)
 
 
 def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, func: Any, *args: Any) -> Any:

@@ -109,6 +109,11 @@ def program(frame: FrameType | None) -> bool:
     return True
 
 
+def carries(frame: FrameType) -> bool:
+    """Return True if this code of a library runs functions that it was given."""
+    return kind_of(frame) == CARRIER
+
+
 def place_of(frame: FrameType | None) -> str:
     """Return the file and line of the program's code that a frame was called from."""
     return line_of(frame) or "a library"
