@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import reenact
+from reenact.run.error_output import compare_errors
 
 AGENT = """
 import logging, os, sys, threading, time, traceback, warnings
@@ -180,3 +181,70 @@ def test_of_a_chain_of_tracebacks_the_last_exception_counts():
             traceback.print_exc()
 
     assert written(program) == "ValueError: two\nlines\n"
+
+
+ENDS = """
+import sys, threading, traceback
+
+def worker():
+    raise RuntimeError("in a thread")
+
+def group():
+    raise ExceptionGroup("two", [ValueError("in a group"), KeyError("other")])
+
+for key in "ab":
+    try:
+        {}[key]
+    except KeyError:
+        traceback.print_exc()
+for work in (worker, group):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("end", ['raise LookupError("no order")', 'sys.exit("no order")'])
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("no order", "no such order", "no order"),
+        ("in a thread", "in the thread", "RuntimeError: in a thread"),
+        ("in a group", "in the group", "    | ValueError: in a group"),
+        ('"ab"', '"cb"', "KeyError: 'a'"),
+        ("(worker, group)", "(group,)", "RuntimeError: in a thread"),
+    ],
+)
+def test_another_error_at_the_end_of_the_program_or_of_a_thread_is_a_divergence(shell, end, old, new, line):
+    program = shell.write("agent.py", ENDS + end)
+    shell.record("agent.py")
+    verdict = shell.replay("--json").json["verdict"]
+    assert verdict["faithful"], verdict
+    assert not verdict["rules"]
+    program.write_text(program.read_text().replace(old, new))
+    [found] = shell.replay("--json").json["verdict"]["divergences"]
+    assert found["address"] == "main/stderr"
+    assert [mismatch for mismatch in found["mismatches"] if line in mismatch["recorded"]], found
+
+
+def test_the_number_of_a_thread_that_an_error_ends_may_differ():
+    earlier, now = (
+        {
+            "text": f"begins\nException in thread Thread-{number} (work):\nKeyError: 1\n",
+            "length": 60,
+            "sha256": "",
+            "bytes": False,
+            "errors": True,
+        }
+        for number in (2, 17)
+    )
+    assert compare_errors("main", earlier, now) == (None, "")
+
+
+def test_a_recording_of_an_earlier_version_has_no_errors_that_end_a_program():
+    earlier = {"sha256": "", "length": 0, "text": "", "threads": False, "width": 0, "bytes": False}
+    now = {**earlier, "text": "ValueError: no order\n", "length": 21, "sha256": "other", "errors": True}
+    found, rule = compare_errors("main", earlier, now)
+    assert found is None
+    assert rule == "ignore stderr (errors that end a program or a thread were not recorded)"
+    assert compare_errors("main", {**earlier, "errors": False}, now)[0] is not None

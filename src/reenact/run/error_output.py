@@ -18,12 +18,15 @@ from reenact.run.output import KEPT, TIME, Output, difference, masked, without_b
 _WRITERS = frozenset({"click", "logging", "loguru", "structlog", "traceback", "typer", "warnings"})
 """Libraries that write for their caller."""
 
-_LINE = lazy(r"(?<=\.py:)\d+")
+_LINE = lazy(r"(?<=\.py:)\d+|(?<=Exception in thread Thread-)\d+")
 _FOLDERS = lazy(r"(?<![\w./])/(?:[^\s/:\"']+/)+")
 _AT_MOST = 8192
 """Characters of a line without an end that are kept until its end comes."""
 
 _TRACEBACK = "Traceback (most recent call last):"
+_OF_GROUP = lazy(r"^ +(?:\| )+(?=\S)")
+"""What stands before an error of a group; before its frames stand more spaces."""
+_END_OF_GROUP = lazy(r"^ +\+-{30,}$")
 _CHAINED = (
     "The above exception was the direct cause of the following exception:",
     "During handling of the above exception, another exception occurred:",
@@ -35,17 +38,20 @@ class ErrorOutput(Output):
 
     Libraries write what a replay need not repeat: logs of connections, warnings of the garbage collector. Left out are
     the frames of tracebacks, what a line showed before it was drawn again, and the numbers of this process and its
-    threads.
+    threads. The error that ends the program, or one of its threads, counts as written by it.
     """
 
     NAME = "stderr"
 
     def __init__(self, run: Run | None = None) -> None:
         super().__init__(run)
-        self._lines: dict[int, _Lines] = {}
+        self._lines: dict[tuple[int, str], _Lines] = {}
+        self._ended = False
 
     def _counted(self, text: str, caller: FrameType | None) -> None:
-        if _by_program(caller) and self._counts():
+        ends = _ends(caller)
+        if (ends or _by_program(caller)) and self._counts():
+            self._ended |= ends
             self.heard(text)
 
     def _counts(self) -> bool:
@@ -57,11 +63,12 @@ class ErrorOutput(Output):
     def again(self) -> None:
         """Count from here on, and forget the text so far."""
         super().again()
-        self._lines = {}
+        self._lines, self._ended = {}, False
 
     def heard(self, text: str) -> None:
         """Count text as written, once its line is whole."""
-        thread = threading.get_ident()
+        # The number alone may be that of a thread which has ended, in one run and not in the other.
+        thread = threading.get_ident(), threading.current_thread().name
         lines = self._lines.get(thread)
         if lines is None:
             lines = self._lines[thread] = _Lines()
@@ -76,13 +83,21 @@ class ErrorOutput(Output):
         for lines in list(self._lines.values()):
             for line in lines.rest():
                 super().heard(line)
-        return super().tree()
+        told = self._ended or any(lines.errors for lines in self._lines.values())
+        return {**super().tree(), "errors": told}
 
 
 class _Lines:
-    """The lines of one thread."""
+    """The lines of one thread.
+
+    Attributes:
+        errors: Whether errors were kept that earlier versions left out: those of groups, and before another traceback.
+    """
+
+    __slots__ = ("_begun", "_held", "_traced", "errors")
 
     def __init__(self) -> None:
+        self.errors = False
         self._begun = ""
         self._held = ""
         self._traced = False
@@ -104,10 +119,15 @@ class _Lines:
     def _kept(self, line: str) -> list[str]:
         """Return the lines to keep: of a chain of tracebacks the last exception."""
         if line.endswith(_TRACEBACK):
-            self._traced = True
-            return []
+            held, self._held, self._traced = self._held, "", True
+            self.errors |= bool(held)
+            return [held] if held else []
         if self._traced:
-            if line and not line[0].isspace():
+            if _OF_GROUP.match(line):
+                self.errors = True
+                return [_numberless(line)]
+            self._traced = _END_OF_GROUP.match(line) is None
+            if self._traced and line and not line[0].isspace():
                 self._traced, self._held = False, _numberless(line)
             return []
         if self._held:
@@ -131,11 +151,18 @@ def _masked(text: str) -> str:
     return masked(TIME.sub("…", _LINE.sub("…", _FOLDERS.sub("…/", text))))
 
 
-def _by_program(frame: FrameType | None) -> bool:
-    """Return True if the program writes, itself or through a library that writes for it.
+def _ends(frame: FrameType | None) -> bool:
+    """Return True if the interpreter writes why the program ends, or one of the threads that it has started.
 
-    The interpreter writes the traceback that ends a program, without a frame.
+    It writes without a frame at the end of the program, and from `threading` at the end of a thread.
     """
+    if frame is None or frame.f_code.co_name != "invoke_excepthook":
+        return frame is None
+    return getattr(frame.f_locals.get("thread"), "_reenact_counts", False)
+
+
+def _by_program(frame: FrameType | None) -> bool:
+    """Return True if the program writes, itself or through a library that writes for it."""
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _WRITERS:
         frame = frame.f_back
     return frame is not None and callers.kind_of(frame) == callers.OWN
@@ -161,6 +188,8 @@ def compare_errors(
         return None, "ignore stderr"
     if rule := without_bytes(ErrorOutput.NAME, recorded, actual):
         return None, rule
+    if actual["errors"] and "errors" not in recorded:
+        return None, "ignore stderr (errors that end a program or a thread were not recorded)"
     if recorded.get("threads") or actual["threads"]:
         if not whole:
             return None, f"ignore stderr (threads, more than {KEPT // 1024} KB)"

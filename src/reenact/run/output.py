@@ -235,7 +235,10 @@ def _differing(name: str, old: list[str], new: list[str]) -> tuple[Mismatch, ...
     from difflib import SequenceMatcher  # noqa: PLC0415 - most outputs are equal
 
     found = []
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    then, now = ([TIME.sub("…", masked(line)) for line in side] for side in (old, new))
+    if then == now:
+        then, now = old, new
+    for kind, a, b, c, d in SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
         for place in range(max(b - a, d - c)):

@@ -232,3 +232,16 @@ def test_a_printed_secret_of_an_answer_counts_as_its_token(home: str, start: str
     with contextlib.suppress(reenact.DivergenceError), reenact.replay(run.id) as replay:
         program(start)
     assert replay.verdict.faithful is faithful, replay.verdict
+
+
+def test_a_line_that_differs_in_its_time_alone_is_not_named_with_another() -> None:
+    def program(time: str, word: str) -> None:
+        print(f"{time} begins in {len(time)} s")
+        print(word)
+
+    with reenact.record() as recording:
+        program("10:36:55,967", "one")
+    with pytest.raises(reenact.DivergenceError) as caught, reenact.replay(recording.id):
+        program("10:37:06", "two")
+    [mismatch] = caught.value.divergence.mismatches
+    assert (mismatch.path, mismatch.recorded, mismatch.actual) == ("stdout line 2", "one", "two")
