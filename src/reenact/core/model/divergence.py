@@ -11,6 +11,8 @@ from reenact.core.dataclass import dataclass
 from reenact.core.patterns import lazy
 from reenact.errors import Departure, Divergence, Mismatch, one_line
 
+ERROR = "main/error"
+"""The address of a divergence that is in the error which ends a block."""
 _FORK = lazy(r"a fork with at=(\d+) goes on live")
 
 

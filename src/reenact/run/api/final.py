@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from reenact.core.boundary import Run, tracked
 from reenact.core.model import codec
+from reenact.core.model.divergence import ERROR
 from reenact.core.model.event import Tree
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.match import mismatches
 from reenact.core.replay.replayer import Replayer
-from reenact.errors import Departure, Divergence, Mismatch
+from reenact.errors import ABSENT, Departure, Divergence, Halt, Mismatch
 from reenact.run import state_at_end
+from reenact.run.output import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +43,41 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
                 Divergence(Departure.CHANGED, f"main/state:{name}", None, shown, detail, hint)
             )
             return
+
+
+def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseException | None) -> bool:
+    """Compare the error that leaves a block with the recorded one. That of a whole program is in its standard error.
+
+    Return True if the block had ended without an error: the caller learns by this one that the run was another.
+    """
+    sealed = recording.logs[0].sealed or {}
+    if recording.header.get("entry") != "block" or sealed.get("status") not in ("ok", "error"):
+        return False
+    then, now = _told(sealed.get("error")), ABSENT
+    if error is not None:
+        now = _told(replayer.terms.clean(codec.encode_error(error, codec.Encoder())))
+    by_hand = isinstance(error, (Halt, KeyboardInterrupt)) or _KEYS in str(then)
+    if by_hand or replayer.divergences or replayer.gone_live or replayer.poison is not None:
+        return False
+    if then is not ABSENT:
+        replayer.compared.append("the error")
+    if _masked(then) == _masked(now):
+        return False
+    detail = "every answer was the recorded one, but the block ends with another error"
+    shown = (Mismatch("error", then, now),)
+    replayer.divergences.append(Divergence(Departure.CHANGED, ERROR, None, shown, detail))
+    return then is ABSENT
+
+
+_KEYS = "builtins:KeyboardInterrupt"
+
+
+def _told(tree: Tree) -> Tree:
+    return {"type": tree["type"], "text": tree["text"]} if isinstance(tree, dict) else ABSENT
+
+
+def _masked(told: Tree) -> Tree:
+    return {**told, "text": masked(str(told["text"]))} if isinstance(told, dict) else told
 
 
 def _pairs(run: Run, recording: RecordedRun, *, here: bool) -> Iterator[tuple[str, Tree, Tree]]:

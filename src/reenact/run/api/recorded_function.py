@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, ParamSpec, TypeVar, overload
 
+from reenact.errors import UsageError
 from reenact.run.api.recording import RecordingInProgress, record
 
 P = ParamSpec("P")
@@ -21,9 +22,18 @@ def recorded(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def recorded(*, name: str = ..., tags: Iterable[str] = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = ()) -> Any:
-    """Record each call of a function (sync or async), with its result as the recording's output."""
+    """Record each call of a function (sync or async), with its result as the recording's output.
+
+    Raises:
+        UsageError: The function yields its results: they are made after the call.
+    """
     if function is None:
         return functools.partial(recorded, name=name, tags=tags)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"@recorded: {function.__qualname__} yields its results after its call has ended; "
+            "record the function that iterates over them"
+        )
     title = name or function.__qualname__
     if "<locals>" not in function.__qualname__:
         _marked[_place(function)] = function

@@ -8,7 +8,8 @@ from typing import Any
 
 from reenact.analysis.views.replays import verdict_view
 from reenact.analysis.views.verification import Outcome, Status
-from reenact.core.model.divergence import Verdict, verdict_of
+from reenact.core.model.divergence import ERROR, Verdict, verdict_of
+from reenact.errors import Divergence
 
 REFUSED = "refused"
 """In a report: why a foreign recording's command was not run."""
@@ -26,19 +27,18 @@ def outcome_of(ref: str, report: Mapping[str, Any]) -> Outcome:
     verdict = verdict_of(report["verdict"]) if report.get("verdict") else None
     known = str(report.get("id") or "")
     step = None
+    ended = _ended(str(report.get("error") or ""), str(report.get("recorded_error") or ""))
     if refused := report.get(REFUSED):
         status, cause, detail = Status.REFUSED, "foreign: allow it with --run-foreign", str(refused)
     elif failed := report.get("failed"):
         status, cause, detail = Status.UNABLE, _general(failed, ref, known), failed
-    elif verdict is not None and (divergence := verdict.divergence) is not None:
+    elif verdict is not None and (divergence := _departure(verdict, ended[0])) is not None:
         paths = ", ".join(dict.fromkeys(mismatch.path for mismatch in divergence.mismatches[:3]))
         where = re.sub(r"[.~#]\d+", "", divergence.address.rpartition("/")[2])
         status, step, detail = Status.DIVERGED, divergence.step, str(divergence)
         cause = f"{divergence.kind.value} {where}" + (f" ({paths})" if paths else "")
     else:
-        status, cause, detail = _ended(
-            str(report.get("error") or ""), str(report.get("recorded_error") or "")
-        )
+        status, cause, detail = ended
     return outcome(
         known or ref, status, name=str(report.get("name") or ""), step=step, cause=cause, detail=detail,
         seconds=float(report.get("seconds") or 0.0), verdict=verdict,
@@ -61,6 +61,12 @@ def outcome(
     return Outcome(
         recording=recording, name=name, status=status, step=step, cause=cause, detail=detail, seconds=seconds, **more
     )  # fmt: skip
+
+
+def _departure(verdict: Verdict, ended: Status) -> Divergence | None:
+    """Return the first difference, apart from an error that is gone or new."""
+    found = verdict.divergence
+    return None if found is not None and found.address == ERROR and ended != Status.SAME else found
 
 
 def _ended(error: str, recorded: str) -> tuple[Status, str, str]:
