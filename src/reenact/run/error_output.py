@@ -25,7 +25,7 @@ _AT_MOST = 8192
 
 _TRACEBACK = "Traceback (most recent call last):"
 _OF_GROUP = lazy(r"^ +(?:\| )+(?=\S)")
-"""What stands before an error of a group; before its frames stand more spaces."""
+"""The mark before an error of a group; before its frames stand more spaces."""
 _END_OF_GROUP = lazy(r"^ +\+-{30,}$")
 _CHAINED = (
     "The above exception was the direct cause of the following exception:",
@@ -152,10 +152,13 @@ def _masked(text: str) -> str:
 
 
 def _ends(frame: FrameType | None) -> bool:
-    """Return True if the interpreter writes why the program ends, or one of the threads that it has started.
+    """Return True if the interpreter writes why the program ends, or a thread of it.
 
-    It writes without a frame at the end of the program, and from `threading` at the end of a thread.
+    It writes without a frame at the end of the program, and from `threading` at the end of a thread. From Python 3.13
+    on `traceback` writes for it.
     """
+    while frame is not None and frame.f_globals.get("__name__") == "traceback":
+        frame = frame.f_back
     if frame is None or frame.f_code.co_name != "invoke_excepthook":
         return frame is None
     return getattr(frame.f_locals.get("thread"), "_reenact_counts", False)

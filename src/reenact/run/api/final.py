@@ -46,7 +46,9 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
 
 
 def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseException | None) -> bool:
-    """Compare the error that leaves a block with the recorded one. That of a whole program is in its standard error.
+    """Compare the error that leaves a block with the recorded one.
+
+    That of a whole program is in its standard error.
 
     Return True if the block had ended without an error: the caller learns by this one that the run was another.
     """
