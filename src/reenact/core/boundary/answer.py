@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from reenact.core.boundary.inside import ToolInside
 from reenact.core.dataclass import dataclass
@@ -54,6 +54,23 @@ class StreamPiece:
 
     order: int
     value: Any
+
+
+class End(str):
+    """The word `ended`, of a generator with a result.
+
+    Args:
+        value: The result.
+    """
+
+    __slots__ = ("value",)
+
+    value: Any
+
+    def __new__(cls, value: Any) -> Self:
+        made = super().__new__(cls, "ended")
+        made.value = value
+        return made
 
 
 @dataclass(slots=True)  # not frozen, as `Effect`

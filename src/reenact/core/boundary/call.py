@@ -5,11 +5,13 @@ It decides nothing: it passes reports to the run's handler, and waiting at the t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from dataclasses import field
+from functools import partial
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reenact.core.boundary.answer import Answer, Ticket, Wire
+from reenact.core.boundary.answer import Answer, End, Ticket, Wire
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.inside import ENDS
 from reenact.core.boundary.recorded_answer import RecordedAnswer, interrupted, release_on
@@ -101,23 +103,28 @@ class Call:
             handler.ran_again(ticket, Cancelled())
         handler.leave(ticket, Cancelled())
 
-    def tee(self, chunks: Iterator[T]) -> Iterator[T]:
-        """Yield the chunks of a live stream; report each one first, then its end, error or close."""
+    def tee(self, chunks: Iterator[T]) -> Generator[T, Any, Any]:
+        """Yield the chunks of a live stream; report each one first, then its end, error or close.
+
+        A generator gets what the program sends and throws into it, and its result is that of this one.
+        """
         handler, ticket, turnstile = self._live()
+        proceed: Callable[[], T] = partial(next, chunks)
         try:
             while True:
                 token = current_scope.set(self.inner)
                 try:
-                    chunk = next(chunks)
+                    chunk = proceed()
                 finally:
                     current_scope.reset(token)
                 dumped = self.wire.dump(chunk)
                 turnstile.pass_sync(
                     self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
                 )
-                yield chunk
-        except StopIteration:
-            self.over()
+                proceed = yield from _given(chunks, chunk)
+        except StopIteration as end:
+            self.over(value=end.value)
+            return end.value
         except GeneratorExit:
             self.close()
             raise
@@ -202,16 +209,23 @@ class Call:
 
         release_on(loop, turnstile, ticket.order, write, deliver)
 
-    def over(self, how: BaseException | None = None) -> None:
-        """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
+    def over(self, how: BaseException | None = None, *, value: Any = None) -> None:
+        """Report the end of a live stream, in its turn: by itself, or the error it broke off with.
+
+        `value` is the result of a generator.
+        """
         turnstile = self.scope.run.turnstile
-        turnstile.pass_sync(self._place_of_end(how), lambda: self._end("ended" if how is None else how))
+        end: str | BaseException = "ended" if value is None else End(self.wire.dump(value))
+        if how is not None:
+            end = how
+        turnstile.pass_sync(self._place_of_end(end), lambda: self._end(end))
 
     async def aover(self, how: BaseException | None = None) -> None:
         """`over`, awaiting its turn."""
         turnstile = self.scope.run.turnstile
         await turnstile.pass_async(
-            self._place_of_end(how), lambda: self._end("ended" if how is None else how)
+            self._place_of_end("ended" if how is None else how),
+            lambda: self._end("ended" if how is None else how),
         )
 
     def over_at_once(self) -> None:
@@ -243,11 +257,9 @@ class Call:
         self._sent += 1
         return handler.chunk_again(ticket, self._sent - 1, chunk)
 
-    def _place_of_end(self, how: BaseException | None) -> int | None:
+    def _place_of_end(self, how: str | BaseException) -> int | None:
         handler, ticket, _ = self._live()
-        if not ticket.again:
-            return ticket.order
-        return handler.ended_again(ticket, self._sent, "ended" if how is None else how)
+        return handler.ended_again(ticket, self._sent, how) if ticket.again else ticket.order
 
     def _live_ends(self) -> None:
         """The tool, or the outside call, has ended."""
@@ -346,3 +358,17 @@ class Call:
             handler, ticket, _ = self._live()
             self._live_ends()
             handler.end(ticket, how)
+
+
+def _given(chunks: Iterator[T], chunk: T) -> Generator[T, Any, Callable[[], T]]:
+    """Yield a chunk; return the call that gives the next one, with what the program has sent or thrown."""
+    if not isinstance(chunks, GeneratorType):
+        yield chunk
+        return partial(next, chunks)
+    try:
+        sent = yield chunk
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        return partial(chunks.throw, error)
+    return partial(next, chunks) if sent is None else partial(chunks.send, sent)

@@ -6,7 +6,7 @@ everything that happens inside.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import PLAIN, Answer, Wire
@@ -160,10 +160,10 @@ def draw(source: str, live: Callable[[], T]) -> T:
     return value
 
 
-def replayed(call: Call) -> Iterator[Any]:
+def replayed(call: Call) -> Generator[Any, Any, Any]:
     """A recorded stream: its chunks and its end, each in its turn."""
     call.recorded.serve()
-    yield from call.recorded.pieces()
+    return (yield from call.recorded.pieces())
 
 
 async def areplayed(call: Call) -> AsyncIterator[Any]:
@@ -173,9 +173,9 @@ async def areplayed(call: Call) -> AsyncIterator[Any]:
         yield chunk
 
 
-def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Iterator[T]:
+def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Generator[T, Any, Any]:
     call.returned(None, stream=True)
-    yield from call.tee(iter(live()))
+    return (yield from call.tee(iter(live())))
 
 
 async def _ateed(call: Call, live: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reenact.core.boundary.answer import Answer, Wire
+from reenact.core.boundary.answer import Answer, End, Wire
 from reenact.core.boundary.running_loop import cancellations
 from reenact.core.boundary.scope import Run
 from reenact.core.boundary.turnstile import LAST, Turnstile
@@ -109,8 +109,8 @@ class RecordedAnswer:
         await self._run.turnstile.pass_async(self.answer.order, self._telling(None))
         return self.value()
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the recorded chunks, in turn, then apply the recorded end.
+    def pieces(self) -> Generator[Any, Any, Any]:
+        """Yield the recorded chunks, in turn, then apply the recorded end. Return a generator's result.
 
         A reader that stops and reads again continues behind the last chunk it read, as with a connection.
         """
@@ -127,6 +127,7 @@ class RecordedAnswer:
             else:
                 told()
         self._finish()
+        return self._wire.load(answer.end.value) if isinstance(answer.end, End) else None
 
     async def apieces(self) -> AsyncIterator[Any]:
         """`pieces`, awaiting each turn."""

@@ -329,7 +329,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     "cancelled": (_STREAM, {"limits": _limits}),
     "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
     "printed": ({**_STREAM, "text": text}, {}),
-    "ended": (_STREAM, {"edited": flag, "unrecorded": words, "files": words}),
+    "ended": (_STREAM, {"edited": flag, "unrecorded": words, "files": words, "value": anything}),
     "closed": (_STREAM, {"unrecorded": words, "files": words}),
     "drew": ({**_PLACE, "source": text, "value": anything}, {}),
     "fired": ({**_PLACE, "name": text, "t": seconds}, {}),

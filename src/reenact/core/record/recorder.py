@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reenact.core.boundary import Answer, Handler, Scope, Ticket, ToolInside
+from reenact.core.boundary.answer import End
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files.keeping import FileKeeper, Keeping
 from reenact.core.model import codec
@@ -148,8 +149,13 @@ class Recorder(Handler):
                 self._writer.append(rest)
             if isinstance(how, str):
                 inside = b"" if ticket.tool is None or how == "cancelled" else _told(ticket.tool)
+                unkept: list[str] = []
+                if isinstance(how, End):
+                    inside += b',"value":' + self._json(unkept, how.value)
                 append = self._append if inside else self._writer.append
                 append(_END % (how.encode(), ticket.call or 0, inside, self._seconds()))
+                if unkept:
+                    self._note_unkept(unkept, ticket.call)
             else:
                 self._left(ticket, Failure(how))
         except Exception as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reenact.core.boundary import Answer
-from reenact.core.boundary.answer import StreamPiece
+from reenact.core.boundary.answer import End, StreamPiece
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model import codec
 from reenact.core.model.event import Cancelled, Failure, Tree, Value
@@ -47,6 +47,8 @@ class Answers:
             return Answer(Failure(self._error(call, outcome["error"])), call.order, call.number)
         pieces = tuple(StreamPiece(order, self._value(call, tree)) for order, _, tree in call.pieces)
         end = self._error(call, call.end) if isinstance(call.end, dict) else call.end
+        if call.closing is not None and "value" in call.closing:
+            end = End(self._value(call, call.closing["value"]))
         value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
         cut = behind if end is None and value.stream else None
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from reenact.core.boundary import ToolInside
+from reenact.core.boundary.answer import End
 from reenact.core.model import codec
 from reenact.core.model.event import TOOL, Cancelled, Effect, Outcome, Tree, Value, unnumbered
 from reenact.core.model.exact import exact
@@ -202,7 +203,7 @@ class Tools:
     ) -> Divergence | None:
         """Compare the end of the chunks of a tool that ran again with the recorded one."""
         if how == call.end and count == len(call.pieces):
-            return None
+            return self._other_result(call, step, how)
         if isinstance(how, BaseException):
             now = _error(self._terms.clean(codec.encode_error(how, codec.Encoder())))
             if count == len(call.pieces) and match.same({"error": _error(call.end)}, {"error": now}):
@@ -211,6 +212,14 @@ class Tools:
         then = call.end if isinstance(call.end, str) else f"raised {_error(call.end)}"
         ends = Mismatch("end", f"{then} after {len(call.pieces)} chunks", f"{how} after {count} chunks")
         return self._changed(call, step, (ends,))
+
+    def _other_result(self, call: CallRecord, step: int, how: str | BaseException) -> Divergence | None:
+        """Compare the result of a generator that ran again, if one was recorded."""
+        if call.closing is None or "value" not in call.closing:
+            return None
+        recorded = {"event": "returned", "value": call.closing["value"]}
+        found = self._differences(call, Value(how.value if isinstance(how, End) else None), recorded)
+        return self._changed(call, step, found) if found else None
 
     def _changed(self, call: CallRecord, step: int, found: tuple[Mismatch, ...]) -> Divergence:
         then, now = call.called["source"], self._digests.get(call.number, "")
