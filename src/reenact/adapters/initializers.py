@@ -57,17 +57,6 @@ class Initializer:
             run.turnstile.thread_ends()
 
 
-class _NoneIdle:
-    """Stands for a pool's count of idle workers: each job starts another one."""
-
-    def acquire(self, *_: Any, **__: Any) -> bool:
-        """Return False: no worker is idle."""
-        return False
-
-    def release(self) -> None:
-        """Do nothing."""
-
-
 def made(original: Callable[..., None], pool: Any, args: list[Any], options: dict[str, Any]) -> None:
     """Make a pool of threads; the initializer of a pool that the program makes is its own."""
     place: Any = "initializer" if "initializer" in options else _PLACE if len(args) > _PLACE else None
@@ -78,7 +67,6 @@ def made(original: Callable[..., None], pool: Any, args: list[Any], options: dic
         return
     pool._reenact_initializer = given[place] = Initializer(function)
     original(pool, *args, **options)
-    pool._idle_semaphore = _NoneIdle()
 
 
 def of(pool: Any) -> Initializer | None:

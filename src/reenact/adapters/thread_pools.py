@@ -18,9 +18,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from reenact.adapters import initializers, locks, ordered, sleepers
+from reenact.adapters import initializers, locks, ordered, pool_workers, sleepers
 from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
-from reenact.adapters.scopes import context_of, inner_of, name_of
+from reenact.adapters.scopes import context_of, inner_of, listening, name_of
 from reenact.core.boundary import Scope, Turnstile, entered
 from reenact.core.boundary.current import current, current_scope
 
@@ -201,6 +201,8 @@ def _places(pool: Any) -> _Places:
 
 def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
     initializers.made(original, pool, [*args], options)
+    if listening() is not None:
+        pool_workers.made(pool, all_first=initializers.of(pool) is not None)
     order = locks.OrderedLock.of_pool(sys._getframe(2))
     if order is not None:
         _pools[pool] = _Places(pool._max_workers, order)
@@ -234,6 +236,7 @@ def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
     try:
         original(item, *args)
     finally:
+        pool_workers.left()
         turnstile = getattr(_finished, "turnstile", None)
         if turnstile is not None:
             _finished.turnstile = None

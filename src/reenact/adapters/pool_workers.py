@@ -1,0 +1,185 @@
+"""Give each job of a pool of threads to a certain worker.
+
+Workers have state of their own (`threading.local`), so a replay must take a job up in the same worker. In a plain pool
+the worker comes first that happens to wake first. In a run, a job that is handed in goes to the idle worker with the
+lowest number; if none is idle, to the next one that becomes so, as in a plain pool.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import weakref
+from _queue import SimpleQueue
+from _thread import allocate_lock
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+_serving = threading.local()
+"""The queue that this thread is a worker of, and its number there."""
+
+
+def made(pool: ThreadPoolExecutor, *, all_first: bool) -> None:
+    """Give a new pool its queue.
+
+    Args:
+        pool: The pool.
+        all_first: Start a worker for each job until the pool has all of them.
+    """
+    jobs = WorkerQueue(pool, all_first=all_first)
+    pool._idle_semaphore = _IdleWorkers(pool, jobs)  # type: ignore[assignment]
+    pool._work_queue = jobs  # type: ignore[assignment]
+
+
+def left() -> None:
+    """This worker has ended its job."""
+    jobs = getattr(_serving, "queue", None)
+    if jobs is not None:
+        jobs.left(_serving.number)
+
+
+class WorkerQueue:
+    """The queue of a pool's jobs, with a box for each worker.
+
+    Args:
+        pool: The pool.
+        all_first: Start a worker for each job until the pool has all of them.
+
+    Attributes:
+        given: The number of the worker that got the last job; None if it waits for one.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, *, all_first: bool) -> None:
+        self.given: int | None = None
+        self._pool = weakref.ref(pool)
+        self._all_first = all_first
+        self._lock = allocate_lock()
+        self._jobs: deque[Any] = deque()
+        self._boxes: list[Any] = [SimpleQueue() for _ in range(pool._max_workers)]
+        self._idle = set(range(pool._max_workers))
+        self._running: set[int] = set()
+        self._known: set[int] = set()
+        self._over = False
+
+    def put(self, job: Any) -> None:
+        """Give a job to an idle worker; None: let each worker end behind its last job."""
+        with self._lock:
+            if job is None:
+                self._over = True
+                for number in self._idle:
+                    self._boxes[number].put(None)
+                return
+            self.given = self._next()
+            if self.given is None:
+                self._jobs.append(job)
+            else:
+                self._idle.discard(self.given)
+                self._boxes[self.given].put(job)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Return the next job of this worker."""
+        number = self._mine()
+        if number is None:
+            return self.get_nowait()
+        self.left(number)
+        job = self._boxes[number].get(block, timeout)
+        return self._taken(number, job)
+
+    def get_nowait(self) -> Any:
+        """Return a job of this worker if it has one; to others, one that no worker has begun."""
+        number = self._mine()
+        if number is not None:
+            self.left(number)
+            try:
+                return self._taken(number, self._boxes[number].get_nowait())
+            except queue.Empty:
+                pass
+        with self._lock:
+            if self._jobs:
+                return self._jobs.popleft()
+            for other, box in enumerate(self._boxes if number is None else ()):
+                if other not in self._idle and not box.empty():
+                    self._idle.add(other)
+                    return box.get_nowait()
+        raise queue.Empty
+
+    def qsize(self) -> int:
+        """Return the number of the jobs that no worker has begun."""
+        with self._lock:
+            given = sum(not box.empty() for number, box in enumerate(self._boxes) if number not in self._idle)
+            return len(self._jobs) + given
+
+    def empty(self) -> bool:
+        """Return True if each job has begun."""
+        return not self.qsize()
+
+    def left(self, number: int) -> None:
+        """Note that a worker has ended its job; it gets the next one. Harmless if it has none."""
+        with self._lock:
+            if number not in self._running:
+                return
+            self._running.discard(number)
+            if self._jobs:
+                self._boxes[number].put(self._jobs.popleft())
+                return
+            self._idle.add(number)
+            if self._over:
+                self._boxes[number].put(None)
+
+    def _taken(self, number: int, job: Any) -> Any:
+        if job is not None:
+            with self._lock:
+                self._running.add(number)
+        return job
+
+    def _next(self) -> int | None:
+        """Return the worker for a new job: a new one only if none is idle."""
+        pool = self._pool()
+        started = len(self._boxes) if pool is None else len(pool._threads)
+        if started in self._idle and (self._all_first or min(self._idle) >= started):
+            return started
+        return min((number for number in self._idle if number < started), default=None)
+
+    def _mine(self) -> int | None:
+        """Return the number of the worker that this thread is; None if it is none."""
+        if getattr(_serving, "queue", None) is self:
+            return _serving.number  # type: ignore[no-any-return]
+        thread = threading.current_thread()
+        if not any(given is self for given in getattr(thread, "_args", ())):
+            return None
+        word = thread.name.rpartition("_")[2]
+        with self._lock:
+            number = int(word) if word.isdecimal() else -1
+            if number not in range(len(self._boxes)) or number in self._known:
+                # The program has named its workers itself.
+                number = min(set(range(len(self._boxes))) - self._known, default=0)
+            self._known.add(number)
+        _serving.queue, _serving.number = self, number
+        return number
+
+
+class _IdleWorkers:
+    """Stands for a pool's count of idle workers: a job that has its worker needs no new one.
+
+    Args:
+        pool: The pool.
+        jobs: Its queue.
+    """
+
+    def __init__(self, pool: ThreadPoolExecutor, jobs: WorkerQueue) -> None:
+        self._pool = weakref.ref(pool)
+        self._jobs = jobs
+        self._plain = pool._idle_semaphore
+
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+        """Return True if the last job went to a worker that has been started."""
+        pool: Any = self._pool()
+        if pool is None or pool._work_queue is not self._jobs:
+            # A class of its own gave the pool another queue.
+            return self._plain.acquire(blocking, timeout)
+        return self._jobs.given is not None and self._jobs.given < len(pool._threads)
+
+    def release(self) -> None:
+        """Count a worker as idle, for another queue."""
+        self._plain.release()
