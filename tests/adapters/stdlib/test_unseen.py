@@ -9,6 +9,8 @@ import re
 import shutil
 import socket
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -298,3 +300,39 @@ def free_port() -> int:
     """A port that is free, found outside of what is recorded."""
     with entered(None):
         return free_port_of_server()
+
+
+NAMES = """
+import os, platform
+import reenact
+
+@reenact.tool
+def ask(question):
+    return question
+
+print(ask([*os.uname()]), ask(platform.uname().release), ask(platform.uname().node))
+print(ask([platform.system(), platform.release(), platform.version(), platform.machine()]))
+print(ask(platform.platform()), ask(platform.platform(terse=True)))
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("setarch") is None, reason="no program gives a process another system's version"
+)
+def test_the_versions_of_the_system_are_the_recorded_ones_on_another_system(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(NAMES)
+    options: dict[str, Any] = {
+        "cwd": tmp_path,
+        "capture_output": True,
+        "text": True,
+        "timeout": 60,
+    }
+    other = ["setarch", platform.machine(), "--uname-2.6"]
+    plain = subprocess.run([*other, sys.executable, "agent.py"], check=False, **options)
+    if plain.returncode or "2.6." not in plain.stdout:
+        pytest.skip("the system gives no process another version")
+    command = [sys.executable, "-m", "reenact"]
+    recorded = subprocess.run([*command, "record", "--", sys.executable, "agent.py"], check=False, **options)
+    replayed = subprocess.run([*other, *command, "replay", "last"], check=False, **options)
+    assert recorded.stdout != plain.stdout
+    assert (replayed.returncode, replayed.stdout) == (0, recorded.stdout), replayed.stderr

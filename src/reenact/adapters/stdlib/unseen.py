@@ -50,6 +50,9 @@ machine_names: set[str] = set()
 _asked: set[str] = set()
 """Functions that the program has called for a number of its process or thread."""
 
+_SYSTEM = 7
+"""The number of the matching rules from which names and versions of the system are recorded."""
+
 _MOST = 64
 _SHORT = 200
 _NO_NUMBER = 1 << 64
@@ -257,6 +260,14 @@ def install() -> None:
     early.replace(shutil, "disk_usage", _recorded("machine:disk_usage", shutil.disk_usage, usage))
     when_imported("resource", _resource_loaded)
     _name_machine(platform, "node")
+    if hasattr(os, "uname"):
+        early.replace(os, "uname", _recorded("machine:os.uname", os.uname, _named_by_system, rules=_SYSTEM))
+    for name in ("machine", "platform", "release", "system", "version"):
+        read = _recorded(f"machine:{name}", getattr(platform, name), str, rules=_SYSTEM)
+        early.replace(platform, name, read)
+    early.replace(
+        platform, "uname", _recorded("machine:uname", platform.uname, _named_by_platform, rules=_SYSTEM)
+    )
     for module, name in ((os, "getpid"), (os, "getppid"), (threading, "get_native_id")):
         early.replace(module, name, _noted(name, getattr(module, name)))
     native_id = threading.Thread.native_id.fget  # type: ignore[attr-defined]
@@ -276,6 +287,18 @@ def _name_machine(module: ModuleType, name: str) -> None:
 def _name_of_machine(name: Any) -> str:
     machine_names.add(str(name))
     return str(name)
+
+
+def _named_by_system(fields: Any) -> Any:
+    """Return what `os.uname` gives."""
+    machine_names.add(str(fields[1]))
+    return os.uname_result(fields)
+
+
+def _named_by_platform(fields: Any) -> Any:
+    """Return what `platform.uname` gives."""
+    machine_names.add(str(fields[1]))
+    return platform.uname_result(*fields)
 
 
 def _resource_loaded(module: Any) -> None:
@@ -305,18 +328,26 @@ def _for_program(frame: FrameType) -> bool:
     return callers.program(frame)
 
 
-def _recorded(source: str, original: Callable[..., Any], made: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a function whose plain values are recorded; `made` makes the result of one."""
+def _recorded(
+    source: str, original: Callable[..., Any], made: Callable[[Any], Any], *, rules: int = 0
+) -> Callable[..., Any]:
+    """Return a function whose plain values are recorded; `made` makes the result of one.
 
-    def read(*args: Any) -> Any:
+    `rules` is the first number of the matching rules with such values.
+    """
+
+    def read(*args: Any, **options: Any) -> Any:
         scope = current()
-        if scope is None or scope.hidden or not callers.program(sys._getframe(1)):
-            return original(*args)
-        value = draw(source, lambda: _plain(original(*args)))
+        if scope is None or scope.hidden or scope.run.rules < rules or not callers.program(sys._getframe(1)):
+            return original(*args, **options)
+        value = draw(source, lambda: _plain(original(*args, **options)))
         return made(value)
 
     return read
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, platform.uname_result):
+        # Its sixth member is found by a command, where it is asked for.
+        return [value.system, value.node, value.release, value.version, value.machine]
     return list(value) if isinstance(value, tuple) else value

@@ -17,7 +17,7 @@ from reenact.core.dataclass import dataclass
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 6
+RULES = 7
 """The number of the built-in matching rules.
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
@@ -26,7 +26,8 @@ characters or more, and not in what was recorded earlier; and callbacks of threa
 Up to number 3, names of tasks and threads had the comprehensions around them, which are functions up to Python 3.11.
 Up to number 4, the question of a command had neither a changed working folder nor variables that the program had set,
 and a file that it wrote its output into was flushed before, also where the program waited for it. Up to number 5, the
-variables that `os.path` and `getpass` read for the program were not recorded.
+variables that `os.path` and `getpass` read for the program were not recorded. Up to number 6, the names and versions
+of the system (`os.uname`, `platform`) were not recorded.
 """
 
 COMMANDS = 5
