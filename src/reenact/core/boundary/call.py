@@ -361,7 +361,7 @@ class Call:
 
 
 def _given(chunks: Iterator[T], chunk: T) -> Generator[T, Any, Callable[[], T]]:
-    """Yield a chunk; return the call that gives the next one, with what the program has sent or thrown."""
+    """Yield a chunk; return the call for the next one, with what the program sent or threw."""
     if not isinstance(chunks, GeneratorType):
         yield chunk
         return partial(next, chunks)

@@ -110,7 +110,7 @@ class RecordedAnswer:
         return self.value()
 
     def pieces(self) -> Generator[Any, Any, Any]:
-        """Yield the recorded chunks, in turn, then apply the recorded end. Return a generator's result.
+        """Yield the recorded chunks, in turn, then apply the recorded end; return the result.
 
         A reader that stops and reads again continues behind the last chunk it read, as with a connection.
         """
