@@ -36,8 +36,8 @@ _MOST = 300
 """The maximum number of functions that are followed from one tool."""
 
 OUTSIDE = {
-    *DRIVERS, "jax", "llama_cpp", "onnxruntime", "playwright", "polars", "psutil", "pyarrow", "selenium", "sqlalchemy",
-    "tensorflow", "torch", "transformers", "uuid_utils", "uvloop", "vllm",
+    *DRIVERS, "fastuuid", "jax", "llama_cpp", "onnxruntime", "playwright", "polars", "psutil", "pyarrow", "selenium",
+    "sqlalchemy", "tensorflow", "torch", "transformers", "uuid_utils", "uvloop", "vllm",
 }  # fmt: skip
 """Libraries with input or output that is not recorded, or with random numbers of their own."""
 

@@ -336,3 +336,11 @@ def test_the_versions_of_the_system_are_the_recorded_ones_on_another_system(tmp_
     replayed = subprocess.run([*other, *command, "replay", "last"], check=False, **options)
     assert recorded.stdout != plain.stdout
     assert (replayed.returncode, replayed.stdout) == (0, recorded.stdout), replayed.stderr
+
+
+def test_ids_of_fastuuid_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("fastuuid")
+    (tmp_path / "agent.py").write_text("import fastuuid\nprint(fastuuid.uuid4())\n")
+    command = [sys.executable, "-m", "reenact", "record", "--", sys.executable, "agent.py"]
+    recorded = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert "the program uses the ids of fastuuid" in recorded.stderr

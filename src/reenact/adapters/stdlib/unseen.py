@@ -26,6 +26,7 @@ from reenact.core.store.writer import warn
 
 LIBRARIES = {
     "psutil": "psutil's readings of the machine",
+    "fastuuid": "the ids of fastuuid, which are drawn in native code",
     "uuid_utils": "the ids of uuid_utils, which are drawn in native code",
 }
 """Libraries with values of their own, by import name."""
