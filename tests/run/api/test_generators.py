@@ -43,6 +43,36 @@ except StopIteration as end:
     print(ask(str(end.value)))
 """
 
+ASYNC_PROGRAM = """
+import asyncio
+import reenact
+
+@reenact.tool
+def ask(question):
+    return question
+
+@reenact.tool
+async def lines(text):
+    given = []
+    for line in text.split(","):
+        try:
+            given.append((yield line))
+        except KeyError as error:
+            given.append(repr(error))
+    yield " ".join(map(str, given))
+
+async def main():
+    reader = lines("x,y,z")
+    print(await anext(reader), await reader.asend("first"), await reader.athrow(KeyError("second")))
+    print(ask(await anext(reader)))
+    try:
+        await reader.athrow(ValueError("the last"))
+    except ValueError as error:
+        print(ask(repr(error)))
+
+asyncio.run(main())
+"""
+
 
 def run(folder, *command):
     done = subprocess.run(
@@ -51,9 +81,9 @@ def run(folder, *command):
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.fixture
-def recorded(tmp_path):
-    (tmp_path / "agent.py").write_text(PROGRAM)
+@pytest.fixture(params=[PROGRAM, ASYNC_PROGRAM], ids=["sync", "async"])
+def recorded(tmp_path, request):
+    (tmp_path / "agent.py").write_text(request.param)
     plain = run(tmp_path, "agent.py")
     assert run(tmp_path, "-m", "reenact", "record", "--", sys.executable, "agent.py")[:2] == plain[:2]
     return tmp_path
@@ -65,6 +95,7 @@ def test_a_recorded_and_a_replayed_program_print_what_the_plain_one_does(recorde
     assert (status, said) == plain[:2], told
 
 
+@pytest.mark.parametrize("recorded", [PROGRAM], indirect=True)
 def test_another_result_of_the_generator_is_found_at_the_tool(recorded):
     (recorded / "agent.py").write_text(PROGRAM.replace('["given", *given]', '["Given", *given]'))
     status, _, told = run(recorded, "-m", "reenact", "replay", "last")

@@ -192,7 +192,7 @@ async def _live(call: Call, opened: Callable[[], Any]) -> AsyncIterator[Any]:
         async with aclosing(source):
             await source.begin()
             await call.areturned(None, stream=True)
-            async with aclosing(call.atee(source)) as events:  # type: ignore[type-var]
+            async with aclosing(call.atee(source)) as events:
                 async for event in events:
                     yield event
         return

@@ -5,10 +5,10 @@ It decides nothing: it passes reports to the run's handler, and waiting at the t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from dataclasses import field
 from functools import partial
-from types import GeneratorType
+from types import AsyncGeneratorType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reenact.core.boundary.answer import Answer, End, Ticket, Wire
@@ -135,21 +135,36 @@ class Call:
                 self.over(error)
             raise
 
-    async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
-        """`tee` for an async stream: each chunk waiting."""
+    async def atee(self, chunks: AsyncIterator[T], *, head: bool = False) -> AsyncGenerator[T, Any]:
+        """`tee` for an async stream: each chunk waiting.
+
+        `head`: report the head first.
+        """
+        if head:
+            await self.areturned(None, stream=True)
         handler, ticket, turnstile = self._live()
+        proceed: Callable[[], Awaitable[T]] = partial(anext, chunks)
         try:
             while True:
                 token = current_scope.set(self.inner)
                 try:
-                    chunk = await anext(chunks)
+                    chunk = await proceed()
                 finally:
                     current_scope.reset(token)
                 dumped = self.wire.dump(chunk)
                 await turnstile.pass_async(
                     self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
                 )
-                yield chunk
+                try:
+                    sent = yield chunk
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    if not isinstance(chunks, AsyncGeneratorType):
+                        raise
+                    proceed = partial(chunks.athrow, error)
+                else:
+                    proceed = _asked(chunks, sent)
         except StopAsyncIteration:
             await self._astop(None)
         except GeneratorExit:
@@ -358,6 +373,13 @@ class Call:
             handler, ticket, _ = self._live()
             self._live_ends()
             handler.end(ticket, how)
+
+
+def _asked(chunks: AsyncIterator[T], sent: Any) -> Callable[[], Awaitable[T]]:
+    """Return the call for the next chunk, with what the program sent."""
+    if sent is None or not isinstance(chunks, AsyncGeneratorType):
+        return partial(anext, chunks)
+    return partial(chunks.asend, sent)
 
 
 def _given(chunks: Iterator[T], chunk: T) -> Generator[T, Any, Callable[[], T]]:

@@ -148,7 +148,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = P
     call = begin(effect, wire)
     if call is None:
         return live()
-    return areplayed(call) if call.answer is not None else _ateed(call, live)
+    return areplayed(call) if call.answer is not None else call.atee(aiter(live()), head=True)
 
 
 def draw(source: str, live: Callable[[], T]) -> T:
@@ -176,9 +176,3 @@ async def areplayed(call: Call) -> AsyncIterator[Any]:
 def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Generator[T, Any, Any]:
     call.returned(None, stream=True)
     return (yield from call.tee(iter(live())))
-
-
-async def _ateed(call: Call, live: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:
-    await call.areturned(None, stream=True)
-    async for chunk in call.atee(aiter(live())):
-        yield chunk
