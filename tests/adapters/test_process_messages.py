@@ -242,7 +242,7 @@ def test_each_process_gets_its_recorded_messages(program, tmp_path):
 
 
 ENDED = """
-import ctypes, multiprocessing as mp, random, reenact, signal
+import ctypes, multiprocessing as mp, random, reenact
 from multiprocessing.util import Finalize
 
 SLOW = False
@@ -255,13 +255,15 @@ def work(number):
     return number, look(number)
 
 def begin():
-    # The worker ends by itself, or is ended while it does.
-    if not SLOW: signal.signal(signal.SIGTERM, signal.SIG_IGN)
     Finalize(None, ctypes.CDLL(None).sleep, (1000 * SLOW,), exitpriority=1)
 
 if __name__ == "__main__":
     with mp.get_context("fork").Pool(1, begin) as pool:
         print(pool.map(work, range(3)))
+        if not SLOW:
+            # The worker ends by itself. Else it is ended, at times while it ends by itself.
+            pool.close()
+            pool.join()
 """
 
 
