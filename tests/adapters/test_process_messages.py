@@ -226,6 +226,7 @@ LONG = (
 """Their parts are those of other rows: spawned processes, locks, queues, a pool."""
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     "program",
     [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in PROGRAMS],

@@ -76,7 +76,7 @@ def replayed(shell, program):
     return " ".join(done.err.split())
 
 
-@pytest.mark.sampled(every=10)
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", WAITS)
 def test_a_wait_of_a_thread_is_named(shell, kind):
     act, wait, said = WAITS[kind]

@@ -204,6 +204,7 @@ for work in (worker, group):
 """
 
 
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("end", ['raise LookupError("no order")', 'sys.exit("no order")'])
 @pytest.mark.parametrize(
     ("old", "new", "line"),

@@ -626,6 +626,7 @@ INHERITED = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("part", "other", "named"),
     [

@@ -37,6 +37,7 @@ def recorded(shell, request):
     return shell
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recorded", STARTS, indirect=True)
 def test_a_script_that_has_changed_since_is_named_and_the_replay_is_not_faithful(recorded):
     done = recorded.replay()

@@ -88,6 +88,7 @@ def record(shell, program):
     assert (replay.status, replay.out) == (0, done.out), replay.err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_another_content_of_a_file_departs_at_the_command_that_finds_it(shell, program):
     record(shell, program)
