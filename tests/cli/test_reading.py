@@ -143,7 +143,10 @@ def test_what_is_not_found_is_said_and_bare_words_are_explained(run):
     assert run("list", "refund") == (
         0,
         "",
-        "no recordings match (1 searched); no step is of kind 'refund': for text, write '\"refund\"'\n",
+        (
+            "no recordings match (1 searched); no step is of kind 'refund': for text, write '\"refund\"', "
+            "for an id 'id:refund*'\n"
+        ),
     )
     assert run("list", "--tag", "nope")[1] == ""
 

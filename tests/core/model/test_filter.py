@@ -162,7 +162,7 @@ def test_any_text_parses_or_is_refused_with_a_place(text):
 
 ERROR = Facts({"kind": "tool", "ended": "error"})
 FINE = Facts({"kind": "tool", "ended": "ok"})
-HEAD = Facts({"tag": ["a"], "status": "ok"})
+HEAD = Facts({"id": "sm3yt49frk", "tag": ["a"], "status": "ok"})
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,10 @@ HEAD = Facts({"tag": ["a"], "status": "ok"})
         ("tag:a not error", [FINE], []),
         ("tool and not error", [FINE, ERROR], [FINE]),
         ("tag:b or error", [ERROR], [ERROR]),
+        ("sm3yt49frk", [], []),
+        ("sm3yt49frk error", [FINE, ERROR], [ERROR]),
+        ("id:sm3y*", [FINE], []),
+        ("sm3yt49frj", [FINE], None),
     ],
 )
 def test_a_recording_is_meant_by_one_of_its_steps(text, steps, expected):

@@ -233,7 +233,7 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
       <Nothing title="No recordings match" heading="h2">
         <p>
           A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
-          in quotes: <code>"refund"</code>.
+          in quotes: <code>"refund"</code>. An id stands alone, and its beginning so: <code>id:sm3y*</code>.
         </p>
       </Nothing>
     );

@@ -54,7 +54,9 @@ def members(tree: Mapping[str, Tree], tests: Members) -> str:
 
 
 def check(data: dict[str, Tree], events: Compiled | None = None) -> None:
-    """Check one line's members by the tests for its event: those of recordings, or others. Raises Unfit.
+    """Check one line's members by the tests for its event. Raises Unfit.
+
+    `events` are the tests: by default those of recordings.
 
     A text that UTF-8 cannot hold is written as `{"$surrogates": …}` at any place; its escaped form takes its place
     here, so that a text is always a str.

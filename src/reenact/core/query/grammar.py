@@ -3,7 +3,7 @@
     filter  = all { "or" all }
     all     = one { ["and"] one }
     one     = "not" one | "(" filter ")" | term
-    term    = WORD                  a kind (`tool`, `http`), `model`, `error`, `cancelled`, `unanswered`
+    term    = WORD                  a kind (`tool`, `http`), `model`, `error`, `cancelled`, `unanswered`, or an id
             | WORD ":" PATTERN      a label (`tool:cancel_order`, `http:*/orders`) or a field (`tag:staging`)
             | FIELD OP VALUE        `tokens > 4000`, `text ~ "refund"`, `args.order_id == "ORD-5521"`
             | STRING                text that occurs in the step
@@ -95,6 +95,8 @@ def terms(node: Node) -> list[Term]:
 
 _SPACE = lazy(r"\s*")
 _WORD = lazy(r"""[^\s()<>=!~:"']+""")
+_ID = lazy("(?=.*[0-9])[0-9a-hjkmnp-tv-z]{10}")
+"""A recording's id. One in forty has no digit, and is not told from a word."""
 _OP = lazy(r"==|!=|<=|>=|!~|=|<|>|~")
 _VALUE = lazy(r"""[^\s()"'<>=!~][^\s()"']*""")
 _BARE = lazy(r"""[^\s()"']+""")
@@ -190,7 +192,7 @@ class Parser:
             return Term("model", "is", True)
         if self._known(word):
             self._fail(f"expected an operator after '{word}': one of == != < <= > >= ~ !~ or :", self._at)
-        return Term("kind", "is", word)
+        return Term("id", ":", word) if _ID.fullmatch(word) else Term("kind", "is", word)
 
     def _labelled(self, word: str) -> Node:
         quoted = self._text[self._at : self._at + 1] in ("'", '"')

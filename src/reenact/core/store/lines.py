@@ -170,7 +170,10 @@ class SessionReader(Reader):
 
 
 def _checked(before: bytes, line: bytes) -> bytes:
-    """Return a line's sum, from that of the line before it. Raises Unfit if the line states another."""
+    """Return a line's sum, from that of the line before it.
+
+    Raises Unfit if the line states another.
+    """
     check = chain.sum_of(before, line[: -chain.LENGTH])
     if not line.endswith(chain.tail(check)):
         if chain.stated(line) is None:
