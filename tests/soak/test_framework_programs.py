@@ -15,7 +15,7 @@ from tests.frameworks.frameworks import FRAMEWORKS
 from tests.frameworks.provider import Provider
 from tests.soak.tables import SHORT, size, table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(14_400)]
 
 GUARDED = """
 import asyncio

@@ -21,7 +21,7 @@ from tests.soak.scripts.running import answering, record, replay
 from tests.soak.scripts.writing import edits, tight, write
 from tests.soak.tables import size, table
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(14_400)]
 
 
 @pytest.fixture(scope="module")
