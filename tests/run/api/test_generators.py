@@ -126,3 +126,41 @@ def test_the_result_of_a_generator_that_is_answered_is_the_recorded_one():
     with reenact.replay(recording.id) as replay:
         assert result() == "first"
     assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_that_what_was_sent_into_an_answered_generator_was_not_compared_is_said():
+    given = []
+
+    @reenact.tool
+    def words():
+        given.append((yield "word"))
+        yield "last"
+
+    def program(sent):
+        reader = words()
+        return [next(reader), reader.send(sent)]
+
+    with reenact.record("words") as recording:
+        program("one")
+    with reenact.replay(recording.id, tools=["answer"]) as replay:
+        assert program("another") == ["word", "last"]
+    assert given == ["one"]
+    assert "what the program sent into it was not compared" in str(replay.verdict)
+    assert "faithful:" not in str(replay.verdict)
+
+
+async def test_the_same_of_an_async_generator():
+    @reenact.tool
+    async def words():
+        yield "word"
+        yield "last"
+
+    async def program(sent):
+        reader = words()
+        return [await anext(reader), await reader.asend(sent)]
+
+    with reenact.record("words") as recording:
+        await program("one")
+    with reenact.replay(recording.id, tools=["answer"]) as replay:
+        assert await program("another") == ["word", "last"]
+    assert "what the program sent into it was not compared" in str(replay.verdict)

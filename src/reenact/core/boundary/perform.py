@@ -6,7 +6,7 @@ everything that happens inside.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Any, TypeVar
 
 from reenact.core.boundary.answer import PLAIN, Answer, Wire
@@ -166,11 +166,12 @@ def replayed(call: Call) -> Generator[Any, Any, Any]:
     return (yield from call.recorded.pieces())
 
 
-async def areplayed(call: Call) -> AsyncIterator[Any]:
+async def areplayed(call: Call) -> AsyncGenerator[Any, Any]:
     """`replayed`, awaiting each turn."""
     await call.recorded.aserve()
     async for chunk in call.recorded.apieces():
-        yield chunk
+        if (yield chunk) is not None:
+            call.recorded.sent()
 
 
 def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Generator[T, Any, Any]:

@@ -119,7 +119,8 @@ class RecordedAnswer:
             piece = answer.pieces[self.served]
             turnstile.pass_sync(piece.order, self._telling(self.served))
             self.served += 1
-            yield self._wire.load(piece.value)
+            if (yield self._wire.load(piece.value)) is not None:
+                self.sent()
         if not self._over:
             end, told = self._end()
             if end is not None:
@@ -128,6 +129,14 @@ class RecordedAnswer:
                 told()
         self._finish()
         return self._wire.load(answer.end.value) if isinstance(answer.end, End) else None
+
+    def sent(self) -> None:
+        """Note that the program has sent a value into this stream, which has no code to take it."""
+        handler = self._run.handler
+        handler.remark(
+            f"the generator of step {handler.step(self.answer)} was answered without running: "
+            "what the program sent into it was not compared"
+        )
 
     async def apieces(self) -> AsyncIterator[Any]:
         """`pieces`, awaiting each turn."""
