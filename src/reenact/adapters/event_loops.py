@@ -17,7 +17,16 @@ from types import FrameType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import ref
 
-from reenact.adapters import given_times, ordered, readiness, standstill, thread_pools, unreceived, wait_for
+from reenact.adapters import (
+    given_times,
+    ordered,
+    passed_limits,
+    readiness,
+    standstill,
+    thread_pools,
+    unreceived,
+    wait_for,
+)
 from reenact.adapters.concurrency import replace
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening, name_of, transparent
@@ -47,6 +56,7 @@ def install(_module: ModuleType) -> None:
     replace(loop, "run_forever", _run_forever)
     replace(loop, "shutdown_default_executor", _shut_down)
     given_times.install(replace)
+    passed_limits.install(replace)
     unreceived.watch(asyncio.Queue)
     signals.install_in_loops(asyncio.SelectorEventLoop)
     loop_processes.install()

@@ -27,7 +27,8 @@ Up to number 3, names of tasks and threads had the comprehensions around them, w
 Up to number 4, the question of a command had neither a changed working folder nor variables that the program had set,
 and a file that it wrote its output into was flushed before, also where the program waited for it. Up to number 5, the
 variables that `os.path` and `getpass` read for the program were not recorded. Up to number 6, the names and versions
-of the system (`os.uname`, `platform`) were not recorded.
+of the system (`os.uname`, `platform`) were not recorded, nor that a time limit of asyncio or anyio was over when it
+was set.
 """
 
 COMMANDS = 5
