@@ -73,3 +73,42 @@ def test_a_job_that_leaves_its_own_pool_fails_as_it_does_by_itself(shell):
     shell.write("agent.py", program)
     done, _ = shell.record("agent.py")
     assert (done.status, done.out) == (0, shell.plain("agent.py").stdout), done.err
+
+
+def test_a_pool_ends_behind_a_job_that_is_cancelled_as_its_turn_comes(shell):
+    program = """
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+
+        gate = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            first, second = pool.submit(gate.wait), pool.submit(print, "second")
+            first.add_done_callback(lambda _: second.cancel())
+            gate.set()
+        print(second.cancelled())
+    """
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert (done.status, done.out) == (0, "True\n"), done.err
+    replay = shell.replay()
+    assert (replay.status, replay.out) == (0, done.out), replay.err
+
+
+def test_a_pool_that_refuses_a_job_ends_all_the_same(shell):
+    program = """
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(print, "first")
+            pool.shutdown()
+            try:
+                pool.submit(print, "second")
+            except RuntimeError as error:
+                print(error)
+        print("over")
+    """
+    shell.write("agent.py", program)
+    done, _ = shell.record("agent.py")
+    assert (done.status, done.out.splitlines()[-1]) == (0, "over"), done.err
+    replay = shell.replay()
+    assert (replay.status, replay.out) == (0, done.out), replay.err

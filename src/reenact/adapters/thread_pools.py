@@ -104,7 +104,7 @@ def _submit(
     places = _places(pool)
     child.run.working.add(child.path)
     job = functools.partial(_job, child, places, awaited.get(), fn, *args, **kwargs)
-    places.taken(scope)
+    places.taken(child)
     # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
     with places.order:
         token = current_scope.set(None)
@@ -113,6 +113,11 @@ def _submit(
             with ordered.naming(child):
                 initializers.starting(pool, scope)
                 future = original(pool, job)
+        except BaseException:
+            # The pool is shut down, or broken.
+            child.run.working.discard(child.path)
+            places.left(child)
+            raise
         finally:
             current_scope.reset(token)
     if scope.run.replaying and scope.run.handler.due(child, BEGIN) is not None:
@@ -125,7 +130,7 @@ def _submit(
 def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
     if future.cancelled():
         scope.run.working.discard(scope.path)
-        places.cancelled()
+        places.left(scope)
         scope.run.handler.fire(scope, _NEVER)
 
 
@@ -136,7 +141,9 @@ def _told(future: Any) -> None:
 
 
 class _Places:
-    """The number of busy workers of a pool: a job without a free worker does not start yet.
+    """The jobs of a pool and its free workers: a job without a free worker does not start yet.
+
+    Each job is named by its scope. It leaves once: by its end, or cancelled before it began.
 
     Args:
         workers: The number of workers.
@@ -147,7 +154,7 @@ class _Places:
         self.order = order
         self._workers = workers
         self._free = workers
-        self._queued = 0
+        self._queued: dict[Scope, None] = {}
         self._lock = threading.Lock()
         self.ended = sleepers.WorkEnd(lambda: self.idle)
         """Comes when there is nothing to do, before the last worker has ended."""
@@ -159,30 +166,30 @@ class _Places:
         """True if there is nothing to do."""
         return self._free == self._workers and not self._queued
 
-    def taken(self, scope: Scope) -> None:
+    def taken(self, job: Scope) -> None:
         """A job is handed in."""
-        scope.run.threaded = True
+        job.run.threaded = True
         with self._lock:
             starts = self._free > 0
             self._free -= starts
-            self._queued += not starts
+            if not starts:
+                self._queued[job] = None
         if starts:
-            scope.run.turnstile.thread_started()
+            job.run.turnstile.thread_started()
 
-    def cancelled(self) -> None:
-        """A job that was cancelled while it was queued leaves the queue."""
+    def left(self, job: Scope) -> None:
+        """A job has ended, or will not begin; its worker takes up the next one, if there is one."""
         with self._lock:
-            self._queued -= self._queued > 0
-        self.ended.look()
-
-    def left(self, scope: Scope) -> None:
-        """A job has ended; its worker takes up the next one, if there is one."""
-        with self._lock:
-            starts = self._queued > 0
-            self._queued -= starts
-            self._free += not starts
+            starts = False
+            if job in self._queued:
+                del self._queued[job]
+            elif self._queued:
+                del self._queued[next(iter(self._queued))]
+                starts = True
+            else:
+                self._free += 1
         if starts:
-            scope.run.turnstile.thread_started()
+            job.run.turnstile.thread_started()
         self.ended.look()
 
 
