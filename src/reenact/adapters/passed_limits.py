@@ -30,15 +30,15 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     Args:
         replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
     """
-    replace(timeouts.Timeout, "reschedule", _set)
+    replace(timeouts.Timeout, "reschedule", _reschedule)
 
     def loaded(module: ModuleType) -> None:
-        replace(module.CancelScope, "_timeout", _look)
+        replace(module.CancelScope, "_timeout", _set_timer)
 
     when_imported(_BACKEND, loaded)
 
 
-def _set(original: Callable[..., None], limit: Any, when: float | None) -> None:
+def _reschedule(original: Callable[..., None], limit: Any, when: float | None) -> None:
     """`asyncio.Timeout.reschedule`."""
     scope = _recorded()
     if scope is None or when is None:
@@ -53,7 +53,7 @@ def _set(original: Callable[..., None], limit: Any, when: float | None) -> None:
     )
 
 
-def _look(original: Callable[..., None], limit: Any) -> None:
+def _set_timer(original: Callable[..., None], limit: Any) -> None:
     """The method of anyio's scopes that sets the timer, and that the timer calls."""
     scope, when = _recorded(), limit._deadline
     if scope is None or when == math.inf or limit._timeout_handle is not None:

@@ -12,7 +12,8 @@ from reenact.core.patterns import lazy
 from reenact.errors import Departure, Divergence, Mismatch, one_line
 
 ERROR = "main/error"
-"""The address of a divergence that is in the error which ends a block."""
+"""The address of a divergence in the error that leaves a block."""
+
 _FORK = lazy(r"a fork with at=(\d+) goes on live")
 
 

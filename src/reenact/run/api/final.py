@@ -58,7 +58,7 @@ def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseExcepti
     then, now = _told(sealed.get("error")), ABSENT
     if error is not None:
         now = _told(replayer.terms.clean(codec.encode_error(error, codec.Encoder())))
-    by_hand = isinstance(error, (Halt, KeyboardInterrupt)) or _KEYS in str(then)
+    by_hand = isinstance(error, (Halt, KeyboardInterrupt)) or _CTRL_C in str(then)
     if by_hand or replayer.divergences or replayer.gone_live or replayer.poison is not None:
         return False
     if then is not ABSENT:
@@ -71,7 +71,7 @@ def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseExcepti
     return then is ABSENT
 
 
-_KEYS = "builtins:KeyboardInterrupt"
+_CTRL_C = "builtins:KeyboardInterrupt"
 
 
 def _told(tree: Tree) -> Tree:
