@@ -31,11 +31,15 @@ export function meant(typed: string): string {
   return /^[a-z_]+$/.test(text) ? `${text} or "${text}"` : `"${text}"`;
 }
 
-/** The recordings that somebody means: those with that text, and those of that name. */
+/** An id or its beginning: ten letters and digits, without the letters i, l, o and u. */
+const ID = /^[0-9a-hjkmnp-tv-z]{4,10}$/;
+
+/** The recordings that somebody means: those with that text, those of that name, and the one with that id. */
 export function sought(typed: string): string {
   const text = typed.trim();
   const found = meant(text);
-  return text && found !== text ? `name ~ ${JSON.stringify(text)} or ${found}` : found;
+  if (!text || found === text) return found;
+  return `name ~ ${JSON.stringify(text)} or ${found}${ID.test(text) ? ` or id:${text}*` : ""}`;
 }
 
 /** Whether a filter has a term, joined by `and` to the rest. */

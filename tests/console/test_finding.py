@@ -87,6 +87,16 @@ async def test_plain_words_are_looked_for_in_texts(window):
     await expect(lines(page)).to_have_count(2)
 
 
+@driven
+@pytest.mark.parametrize("typed", [10, 5], ids=["whole", "its beginning"])
+async def test_a_recording_is_found_by_its_id(window, ids, typed):
+    page = await window()
+    await page.goto("/")
+    await page.get_by_role("searchbox").fill(ids["first"][:typed])
+    await expect(lines(page)).to_have_count(1)
+    await expect(lines(page)).to_contain_text(ids["first"])
+
+
 @pytest.mark.thorough
 @driven
 async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
