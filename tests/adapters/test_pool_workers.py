@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 
 import reenact
-from reenact.adapters.pool_workers import WorkerQueue
+from reenact.adapters.pool_workers import WorkerQueue, worker_number
 from tests.adapters.programs import record, replay
 
 
@@ -150,3 +150,25 @@ def test_others_than_workers_get_jobs_that_no_worker_has_begun():
     with pytest.raises(queue.Empty):
         jobs.get()
     pool.shutdown()
+
+
+def test_a_worker_keeps_its_number_when_its_initializer_gives_it_another_name():
+    local, begun = threading.local(), [threading.Event() for _ in range(3)]
+
+    def begin():
+        thread = threading.current_thread()
+        local.number, thread.name = int(thread.name[-1]), "worker"
+        # The last one that starts is the first one that takes a job.
+        if local.number < 2:
+            begun[local.number + 1].wait()
+        begun[local.number].set()
+
+    def job(_):
+        return local.number, worker_number()
+
+    def program():
+        with ThreadPoolExecutor(3, initializer=begin) as pool:
+            return list(pool.map(job, range(9)))
+
+    numbers, _ = record(program)
+    assert all(own == kept for own, kept in numbers)

@@ -7,12 +7,11 @@ a scope that is named where its job is handed in.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from sys import _getframe
 from typing import Any
 
-from reenact.adapters import locks
+from reenact.adapters import locks, pool_workers
 from reenact.adapters.scopes import listening, name_of
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
@@ -31,18 +30,20 @@ class Initializer:
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
-        self._scopes: deque[Scope] = deque()
+        self._scopes: dict[int, Scope] = {}
 
-    def prepare(self, scope: Scope) -> None:
-        """Name the scope of the next worker; a job is handed in, and starts it."""
-        self._scopes.append(scope.child("thread:initializer:" + name_of(self._function, scope.run.rules)))
+    def prepare(self, number: int, scope: Scope) -> None:
+        """Name the scope of the worker with this number; a job is handed in, and starts it."""
+        self._scopes[number] = scope.child("thread:initializer:" + name_of(self._function, scope.run.rules))
 
     def __call__(self, *args: Any) -> None:
-        if not self._scopes:
+        # Before the program can give its thread another name.
+        number = pool_workers.worker_number()
+        scope = self._scopes.pop(min(self._scopes, default=0) if number is None else number, None)
+        if scope is None:
             # Started outside of the run.
             self._function(*args)
             return
-        scope = self._scopes.popleft()
         run = scope.run
         run.turnstile.thread_begins()
         before = locks.working(scope)
@@ -79,4 +80,4 @@ def starting(pool: Any, scope: Scope) -> None:
     """Take notice of a job that is handed in."""
     initializer = of(pool)
     if initializer is not None and len(pool._threads) < pool._max_workers:
-        initializer.prepare(scope)
+        initializer.prepare(len(pool._threads), scope)

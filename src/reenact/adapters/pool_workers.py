@@ -39,6 +39,12 @@ def left() -> None:
         jobs.left(_serving.number)
 
 
+def worker_number() -> int | None:
+    """Return the number of the worker that this thread is, which it keeps; None if it is none."""
+    given = getattr(threading.current_thread(), "_args", ())
+    return next((jobs.mine() for jobs in given if isinstance(jobs, WorkerQueue)), None)
+
+
 class WorkerQueue:
     """The queue of a pool's jobs, with a box for each worker.
 
@@ -79,7 +85,7 @@ class WorkerQueue:
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Return the next job of this worker."""
-        number = self._mine()
+        number = self.mine()
         if number is None:
             return self.get_nowait()
         self.left(number)
@@ -88,7 +94,7 @@ class WorkerQueue:
 
     def get_nowait(self) -> Any:
         """Return a job of this worker if it has one; to others, one that no worker has begun."""
-        number = self._mine()
+        number = self.mine()
         if number is not None:
             self.left(number)
             try:
@@ -141,7 +147,7 @@ class WorkerQueue:
             return started
         return min((number for number in self._idle if number < started), default=None)
 
-    def _mine(self) -> int | None:
+    def mine(self) -> int | None:
         """Return the number of the worker that this thread is; None if it is none."""
         if getattr(_serving, "queue", None) is self:
             return _serving.number  # type: ignore[no-any-return]
