@@ -214,7 +214,7 @@ class OrderedLock(metaclass=_Instances):
         recorded = None if limited is None else limited.recorded()
         if recorded is None:
             with standstill.waiting(scope.run, ends=True):
-                met = bool(self._real.acquire(True, limit) if limit else self._real.acquire(False))
+                met = bool(self._real.acquire(False)) or (limit > 0 and self._in_time(scope, limit))
             if limited is not None:
                 limited.over(met)
             if met:
@@ -223,6 +223,14 @@ class OrderedLock(metaclass=_Instances):
         if recorded:
             self._take(scope)
         return recorded
+
+    def _in_time(self, scope: Scope, limit: float) -> bool:
+        """Wait for the lock; return True if it was free within the limit."""
+        scope.run.turnstile.blocks()
+        try:
+            return bool(self._real.acquire(True, limit))
+        finally:
+            scope.run.turnstile.unblocks()
 
     def _taken(self, scope: Scope) -> None:
         """Count that the lock is taken, and tell the handler if by another one than before."""

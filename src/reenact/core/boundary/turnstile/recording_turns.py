@@ -28,7 +28,7 @@ _SOON = _APART / 10
 """Seconds between the first two looks."""
 _LONGEST = 1.0
 _BUSY = 0.05
-"""Seconds that a thread is waited for while it runs Python code.
+"""Seconds of processor time that a thread may take while it runs Python code.
 
 Others could hardly run beside it.
 """
@@ -51,6 +51,8 @@ class RecordingTurnstile(_Base):
         self._running: set[int] = set()
         self.threaded = False
         self._waiting: set[int] = set()
+        # Those that wait for the lock, which another one may hold for a while.
+        self._arriving: set[int] = set()
         self._turns = 0
         self._work = ThreadWork()
         self.uncertain = 0
@@ -60,32 +62,36 @@ class RecordingTurnstile(_Base):
         self._running, self.threaded = running, threaded
 
     def settle(self) -> None:
-        if self._running:
+        if get_ident() in self._running:
+            self._arriving.add(get_ident())
             with self._lock:
-                self._running.discard(get_ident())
-                left = self._running
-                if self._waiting and not left:
+                self._arrive()
+                if self._waiting and not self._running:
                     # Only one can go on, and the others wait for it.
                     self._cond.notify()
-                elif self._waiting and len(left) == 1 and left <= self._waiting:
-                    self._cond.notify_all()
+
+    def _arrive(self) -> None:
+        """The running thread comes to rest. Call with the lock held."""
+        self._running.discard(get_ident())
+        self._arriving.discard(get_ident())
 
     _idle = settle
-
-    def _others_run(self) -> bool:
-        """Return True if another released thread has not settled. Call with the lock held."""
-        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
         if self.interrupt is not None:
             self.interrupt(order)
+        self._arriving.add(get_ident())
         with self._lock:
-            if self._others_run():
+            # One that waits for its turn is at rest: two that wait would wait for each other.
+            self._arrive()
+            if self._running:
                 self._await_others()
             if write is not None:
                 write()
             self._running.add(get_ident())
             self._turns += 1
+        if self.threaded:
+            self._rests_later()
 
     def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
         self._pump(loop).push(0, entry)
@@ -111,8 +117,7 @@ class RecordingTurnstile(_Base):
         self._runs()
 
     def woken(self, thread: int) -> None:
-        with self._lock:
-            self._running.add(thread)
+        self._running.add(thread)
 
     def others_run(self) -> bool:
         return True
@@ -124,12 +129,17 @@ class RecordingTurnstile(_Base):
 
     def job_passed(self) -> None: ...
 
-    def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        if get_ident() in self._running:
+            self._pump(loop).wake()
 
     def _runs(self) -> None:
         """Report that this thread runs without a released outcome; the next outcome waits for it."""
-        with self._lock:
-            self._running.add(get_ident())
+        self._running.add(get_ident())
+        self._rests_later()
+
+    def _rests_later(self) -> None:
+        """See when the running loop, if there is one, has nothing left to run."""
         loop = running_loop()
         if loop is not None:
             self._pump(loop).wake()
@@ -141,8 +151,10 @@ class RecordingTurnstile(_Base):
         self.settle()
 
     def may_release(self, entry: _Entry) -> bool:
+        self._arriving.add(get_ident())
         with self._lock:
-            if self._running and self._others_run():
+            self._arrive()
+            if self._running:
                 self._await_others()
             self._running.add(get_ident())
         return True
@@ -157,40 +169,52 @@ class RecordingTurnstile(_Base):
         looked, until = began, began + _LONGEST
         places: dict[int, object] = {}
         apart, stands = _SOON, False
+        known: set[int] = set()
         self._waiting.add(get_ident())
-        while self._others_run() and looks < _LOOKS and (now := monotonic()) < until:
-            if turns != self._turns:
-                # Another one went first: each has its own time.
-                turns, began, looks, looked = self._turns, now, 0, now
+        while (running := set(self._running)) and looks < _LOOKS and (now := monotonic()) < until:
+            if turns != self._turns or not running <= known:
+                # Another one went first, or has come to run: each has its own time.
+                turns, known, began, looks, looked = self._turns, running, now, 0, now
             if now - looked >= apart or not places:
-                before, places = places, _places(self._running)
+                before, places = places, _places(running)
                 stands = before == places and _within_tools(places)
                 if stands and self._work.waits(_natives(places)):
                     # As for any answer from outside, others go first.
                     break
-                busy = bool(before) and before != places and now < began + _BUSY
-                looks += not (busy or self._work.starved(_natives(self._running), GRACE, began))
+                moves = bool(before) and before != places
+                busy = (moves and now < began + _BUSY) or bool(running & self._arriving)
+                looks += not (busy or self._starved(places, _BUSY if moves else GRACE, began))
                 looked, apart = now, _SOON if not before else _APART
             _wait(self._cond, apart)
         self._waiting.discard(get_ident())
-        if self._others_run() and not stands:
+        # Without one that has come to run since the last look.
+        left = self._running & places.keys()
+        if left and not stands:
             self.uncertain += 1
             if self.raced is not None:
-                self.raced(set(self._running))
-        self._running.clear()
+                self.raced(left)
+        self._running -= left
+
+    def _starved(self, running: Iterable[int], limit: float, began: float) -> bool:
+        """Return True if one of these threads lacks a processor, or one that may wake it."""
+        if self._work.starved(_natives(running), limit, began):
+            return True
+        numbers = {thread.native_id for thread in threading.enumerate() if thread.ident not in self._waiting}
+        # Without a number: it has been started, and has not run yet.
+        return None in numbers or self._work.starved(filter(None, numbers), GRACE, began)
 
 
 def _places(threads: Iterable[int]) -> dict[int, object]:
     """Return the place in the code where each of these threads is."""
     frames = current_frames()
-    found = {thread: frames.get(thread) for thread in threads if thread != get_ident()}
+    found = {thread: frames.get(thread) for thread in threads}
     return {thread: frame and (frame.f_code, frame.f_lasti) for thread, frame in found.items()}
 
 
 def _within_tools(threads: Iterable[int]) -> bool:
     """Return True if each of these threads runs a tool."""
     frames = current_frames()
-    return all(_is_within_tool(frames.get(thread)) for thread in threads if thread != get_ident())
+    return all(_is_within_tool(frames.get(thread)) for thread in threads)
 
 
 def _is_within_tool(frame: FrameType | None) -> bool:
