@@ -135,7 +135,7 @@ frameworks-browser-use: setup-browser-use chromium
 
 # The types of each platform are checked at the same time: mypy uses one processor.
 check: setup-dev
-	@$(MAKE) --no-print-directory --keep-going --output-sync --jobs 4 check-style check-linux check-win32 check-darwin
+	@$(MAKE) --no-print-directory --keep-going --output-sync --jobs 3 check-style check-linux check-win32
 
 check-style:
 	$(BIN)/ruff check .

@@ -256,9 +256,10 @@ def _run_forever(original: Callable[..., None], loop: Any) -> None:
     if scope is not None and not scope.hidden:
         signals.loop_begins(loop)
         standstill.of_loop(scope, loop)
-        scope.run.turnstile.rests(loop)
     readiness.leave_alone(getattr(loop, "_selector", None))
     try:
+        if scope is not None and not loop.is_closed():
+            scope.run.turnstile.rests(loop)
         original(loop)
     finally:
         if scope is not None:
