@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 
 import pytest
@@ -13,6 +14,10 @@ import reenact
 def tell(question):
     """An answer at once."""
     return question
+
+
+def held(hold):
+    hold.wait()
 
 
 def in_order():
@@ -39,8 +44,58 @@ def cancelled_by_the_pool():
     return tell([job.cancelled() for job in jobs])
 
 
+def the_first_answer_wins():
+    with ThreadPoolExecutor(2) as pool:
+        jobs = {pool.submit(tell, number): number for number in range(8)}
+        found = []
+        for job in as_completed(jobs):
+            found.append((jobs[job], job.cancelled()))
+            for other in jobs:
+                other.cancel()
+        return tell(found)
+
+
+def those_that_run_come_before_the_cancelled():
+    hold = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(held, hold) for _ in range(2)] + [
+            pool.submit(tell, number) for number in range(4)
+        ]
+        for job in jobs[2:]:
+            job.cancel()
+        early = wait(jobs, timeout=0.001)
+        hold.set()
+        found = [jobs.index(job) for job in as_completed(jobs)]
+        return tell([len(early.done), found])
+
+
+def cancelled_by_the_pool_behind_others():
+    hold, said = threading.Event(), []
+    pool = ThreadPoolExecutor(1)
+    jobs = [pool.submit(held, hold)] + [pool.submit(tell, number) for number in range(9)]
+    for number, job in enumerate(jobs):
+        job.add_done_callback(lambda job, number=number: said.append((number, job.cancelled())))
+    jobs[4].cancel()
+    pool.shutdown(wait=False, cancel_futures=True)
+    # No worker comes by: those who wait are not told.
+    early = wait(jobs[1:], timeout=0.001)
+    hold.set()
+    jobs[0].result()
+    return tell([len(early.done), said])
+
+
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("program", [in_order, cancelled_one_by_one, cancelled_by_the_pool])
+@pytest.mark.parametrize(
+    "program",
+    [
+        in_order,
+        cancelled_one_by_one,
+        cancelled_by_the_pool,
+        the_first_answer_wins,
+        those_that_run_come_before_the_cancelled,
+        cancelled_by_the_pool_behind_others,
+    ],
+)
 def test_futures_of_a_pool_give_the_same_in_a_replay(program, home):
     with reenact.record("futures") as recording:
         said = program()

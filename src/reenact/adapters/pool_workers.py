@@ -3,6 +3,9 @@
 Workers have state of their own (`threading.local`), so a replay must take a job up in the same worker. In a plain pool
 the worker comes first that happens to wake first. In a run, a job that is handed in goes to the idle worker with the
 lowest number; if none is idle, to the next one that becomes so, as in a plain pool.
+
+A worker that has ended its job tells those who wait for a cancelled job behind it before it lets others go on: in a
+plain pool they are told then too, but others may be faster. A replay keeps the place of such a job (`NeverBegun`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import weakref
 from _queue import SimpleQueue
 from _thread import allocate_lock
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 _serving = threading.local()
@@ -43,6 +46,35 @@ def worker_number() -> int | None:
     """Return the number of the worker that this thread is, which it keeps; None if it is none."""
     given = getattr(threading.current_thread(), "_args", ())
     return next((jobs.mine() for jobs in given if isinstance(jobs, WorkerQueue)), None)
+
+
+def queue_of(pool: ThreadPoolExecutor) -> WorkerQueue | None:
+    """Return the pool's queue, if it is one of these."""
+    jobs: Any = pool._work_queue
+    return jobs if isinstance(jobs, WorkerQueue) else None
+
+
+class NeverBegun:
+    """Stands in a queue for a job that was cancelled before it began when it was recorded.
+
+    Args:
+        future: The job's.
+
+    Attributes:
+        kept: True while a worker is to tell those who wait for it; False if one has come too early to do so.
+    """
+
+    __slots__ = ("future", "kept")
+
+    def __init__(self, future: Future[Any]) -> None:
+        self.future = future
+        self.kept = False
+
+    def run(self) -> None:
+        """Tell those who wait for it, as a worker does; if it is not cancelled yet, its end will."""
+        self.kept = False
+        if self.future.cancelled():
+            self.future.set_running_or_notify_cancel()
 
 
 class WorkerQueue:
@@ -83,6 +115,13 @@ class WorkerQueue:
                 self._idle.discard(self.given)
                 self._boxes[self.given].put(job)
 
+    def keep(self, job: NeverBegun) -> None:
+        """Give the job its place behind others. Without any before it, it needs none."""
+        with self._lock:
+            job.kept = self._next() is None
+            if job.kept:
+                self._jobs.append(job)
+
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Return the next job of this worker."""
         number = self.mine()
@@ -122,16 +161,21 @@ class WorkerQueue:
 
     def left(self, number: int) -> None:
         """Note that a worker has ended its job; it gets the next one. Harmless if it has none."""
+        passed: list[Any] = []
         with self._lock:
             if number not in self._running:
                 return
             self._running.discard(number)
+            while self._jobs and _never_begins(self._jobs[0]):
+                passed.append(self._jobs.popleft())
             if self._jobs:
                 self._boxes[number].put(self._jobs.popleft())
-                return
-            self._idle.add(number)
-            if self._over:
-                self._boxes[number].put(None)
+            else:
+                self._idle.add(number)
+                if self._over:
+                    self._boxes[number].put(None)
+        for job in passed:
+            (job if isinstance(job, NeverBegun) else NeverBegun(job.future)).run()
 
     def _taken(self, number: int, job: Any) -> Any:
         if job is not None:
@@ -163,6 +207,10 @@ class WorkerQueue:
             self._known.add(number)
         _serving.queue, _serving.number = self, number
         return number
+
+
+def _never_begins(job: Any) -> bool:
+    return isinstance(job, NeverBegun) or job.future.cancelled()
 
 
 class _IdleWorkers:

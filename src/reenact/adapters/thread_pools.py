@@ -98,8 +98,12 @@ def _submit(
         # Recorded, it was cancelled before a worker took it up.
         with ordered.naming(child):
             future: Any = Future()
-        future.add_done_callback(_told)
-        _places(pool).never.add(future)
+        never = pool_workers.NeverBegun(future)
+        jobs = pool_workers.queue_of(pool)
+        if jobs is not None:
+            jobs.keep(never)
+        future.add_done_callback(functools.partial(_told, never))
+        _places(pool).never.append(never)
         return future
     places = _places(pool)
     child.run.working.add(child.path)
@@ -134,10 +138,10 @@ def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
         scope.run.handler.fire(scope, _NEVER)
 
 
-def _told(future: Any) -> None:
-    """Tell those who wait for a job that no worker will take up, as the worker would."""
-    if future.cancelled():
-        future.set_running_or_notify_cancel()
+def _told(job: pool_workers.NeverBegun, _: Any) -> None:
+    """Tell those who wait for a job that no worker will come by, as the worker would."""
+    if not job.kept:
+        job.run()
 
 
 class _Places:
@@ -158,8 +162,8 @@ class _Places:
         self._lock = threading.Lock()
         self.ended = sleepers.WorkEnd(lambda: self.idle)
         """Comes when there is nothing to do, before the last worker has ended."""
-        self.never: set[Any] = set()
-        """The futures of jobs that a replay does not hand in: they were cancelled before they began."""
+        self.never: list[pool_workers.NeverBegun] = []
+        """The jobs that a replay does not hand in: they were cancelled before they began."""
 
     @property
     def idle(self) -> bool:
@@ -253,8 +257,10 @@ def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
 def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
     places = _pools.get(pool)
     if places is not None and options.get("cancel_futures"):
-        for future in list(places.never):
-            future.cancel()
+        for job in [job for job in places.never if not job.kept]:
+            # Nobody is told of a job that is cancelled in this way.
+            job.kept = True
+            job.future.cancel()
     scope = current()
     if places is None or initializers.of(pool) is not None:
         original(pool, *args, **options)
