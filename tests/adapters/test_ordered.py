@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 
 import pytest
@@ -84,6 +86,42 @@ def cancelled_by_the_pool_behind_others():
     return tell([len(early.done), said])
 
 
+def all_wait(ready, count):
+    while len(ready._cond._waiters) < count:
+        time.sleep(0.001)
+
+
+def jobs_that_are_waits():
+    ready, found = threading.Event(), []
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(6):
+            jobs = [pool.submit(ready.wait) for _ in range(8)]
+            all_wait(ready, len(jobs))
+            ready.set()
+            found.append([jobs.index(job) for job in as_completed(jobs)])
+            ready.clear()
+    return tell(found)
+
+
+def waits_in_threads_of_a_loop():
+    ready, found = threading.Event(), []
+
+    async def one(number):
+        await asyncio.to_thread(ready.wait)
+        found.append(number)
+
+    async def main():
+        for _ in range(6):
+            tasks = [asyncio.create_task(one(number)) for number in range(4)]
+            await asyncio.to_thread(all_wait, ready, len(tasks))
+            ready.set()
+            await asyncio.gather(*tasks)
+            ready.clear()
+
+    asyncio.run(main())
+    return tell(found)
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "program",
@@ -94,6 +132,8 @@ def cancelled_by_the_pool_behind_others():
         the_first_answer_wins,
         those_that_run_come_before_the_cancelled,
         cancelled_by_the_pool_behind_others,
+        jobs_that_are_waits,
+        waits_in_threads_of_a_loop,
     ],
 )
 def test_futures_of_a_pool_give_the_same_in_a_replay(program, home):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import threading
 from _thread import allocate_lock, get_ident
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -26,6 +26,9 @@ from reenact.core.boundary.turnstile import LAST
 _sleepers: dict[int, list[tuple[Scope, int, bool]]] = {}
 _sleeping = allocate_lock()
 """Guards the list of the threads that wait for each thread or condition, in order."""
+
+_job = threading.local()
+"""True in `waits` in a thread of a pool that runs a wait for the program (`submit(event.wait)`)."""
 
 _ended: WeakSet[threading.Thread] = WeakSet()
 """The threads of runs that have ended, or are about to."""
@@ -116,7 +119,23 @@ def _takes_turns(scope: Scope) -> bool:
     frame: FrameType | None = _getframe(2)
     while frame is not None and _carries(frame.f_code.co_filename) and not is_target(frame):
         frame = frame.f_back
-    return callers.program(frame) or is_target(frame)
+    return callers.program(frame) or is_target(frame) or getattr(_job, "waits", False)
+
+
+def is_wait(fn: Any) -> bool:
+    """Return True for a function that waits itself (`Event.wait`, `Queue.get`)."""
+    code = getattr(getattr(fn, "__func__", fn), "__code__", None)
+    return code is not None and _carries(code.co_filename)
+
+
+@contextmanager
+def waiting_job() -> Iterator[None]:
+    """Count the waits of this thread as the program's while the body runs: a job that is nothing but a wait."""
+    _job.waits = True
+    try:
+        yield
+    finally:
+        _job.waits = False
 
 
 _carrying: dict[str, bool] = {}

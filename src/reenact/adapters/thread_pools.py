@@ -15,12 +15,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextlib import nullcontext
 from contextvars import ContextVar
+from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import initializers, locks, ordered, pool_workers, sleepers
 from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of
+from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, Turnstile, entered
 from reenact.core.boundary.current import current, current_scope
 
@@ -69,6 +71,9 @@ awaited: ContextVar[JobEnd | None] = ContextVar("reenact_awaited", default=None)
 _finished = threading.local()
 """The turnstile of the job that this thread has just done."""
 
+_HAND_IN = ("asyncio.", "concurrent.futures")
+"""Modules that hand in jobs for their callers."""
+
 _NEVER = "cancelled before it began"
 
 
@@ -93,7 +98,8 @@ def _submit(
     if scope.hidden:
         return original(pool, functools.partial(call_within, scope, fn, *args, **kwargs))
     watch_races(scope)
-    child = scope.child("thread:" + name_of(inner_of(fn, args), scope.run.rules))
+    inner = inner_of(fn, args)
+    child = scope.child("thread:" + name_of(inner, scope.run.rules))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.
         with ordered.naming(child):
@@ -107,7 +113,9 @@ def _submit(
         return future
     places = _places(pool)
     child.run.working.add(child.path)
-    job = functools.partial(_job, child, places, awaited.get(), fn, *args, **kwargs)
+    # Such a wait is the program's, though only libraries are seen below it.
+    run = _wait if sleepers.is_wait(inner) and callers.program(_giver(sys._getframe(2))) else _job
+    job = functools.partial(run, child, places, awaited.get(), fn, *args, **kwargs)
     places.taken(child)
     # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
     with places.order:
@@ -240,6 +248,22 @@ def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any,
             end.give()
         places.left(scope)
         _finished.turnstile = turnstile
+
+
+def _wait(*args: Any, **kwargs: Any) -> Any:
+    """Run a job that is a wait of the program's."""
+    with sleepers.waiting_job():
+        return _job(*args, **kwargs)
+
+
+def _giver(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that hands in a job, behind the standard library's."""
+    while frame is not None and (
+        frame.f_globals.get("__name__", "").startswith(_HAND_IN)
+        or frame.f_code.co_filename.startswith(callers.OURS)
+    ):
+        frame = frame.f_back
+    return frame
 
 
 def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
