@@ -42,6 +42,13 @@ def left() -> None:
         jobs.left(_serving.number)
 
 
+def pass_cancelled() -> None:
+    """This worker's job has a result: nothing else may come before the cancelled jobs behind it."""
+    jobs = getattr(_serving, "queue", None)
+    if jobs is not None:
+        jobs.pass_cancelled()
+
+
 def worker_number() -> int | None:
     """Return the number of the worker that this thread is, which it keeps; None if it is none."""
     given = getattr(threading.current_thread(), "_args", ())
@@ -161,19 +168,27 @@ class WorkerQueue:
 
     def left(self, number: int) -> None:
         """Note that a worker has ended its job; it gets the next one. Harmless if it has none."""
-        passed: list[Any] = []
+        self.pass_cancelled()
         with self._lock:
             if number not in self._running:
                 return
             self._running.discard(number)
-            while self._jobs and _never_begins(self._jobs[0]):
-                passed.append(self._jobs.popleft())
+            while self._jobs and isinstance(self._jobs[0], NeverBegun):
+                # It has its place no more: others may come before it is cancelled.
+                self._jobs.popleft().kept = False
             if self._jobs:
                 self._boxes[number].put(self._jobs.popleft())
             else:
                 self._idle.add(number)
                 if self._over:
                     self._boxes[number].put(None)
+
+    def pass_cancelled(self) -> None:
+        """Tell those who wait for the cancelled jobs that are next."""
+        passed: list[Any] = []
+        with self._lock:
+            while self._jobs and self._jobs[0].future.cancelled():
+                passed.append(self._jobs.popleft())
         for job in passed:
             (job if isinstance(job, NeverBegun) else NeverBegun(job.future)).run()
 
@@ -207,10 +222,6 @@ class WorkerQueue:
             self._known.add(number)
         _serving.queue, _serving.number = self, number
         return number
-
-
-def _never_begins(job: Any) -> bool:
-    return isinstance(job, NeverBegun) or job.future.cancelled()
 
 
 class _IdleWorkers:

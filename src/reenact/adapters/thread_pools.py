@@ -144,6 +144,8 @@ def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
         scope.run.working.discard(scope.path)
         places.left(scope)
         scope.run.handler.fire(scope, _NEVER)
+    else:
+        pool_workers.pass_cancelled()
 
 
 def _told(job: pool_workers.NeverBegun, _: Any) -> None:
