@@ -95,6 +95,20 @@ def test_threads_write_in_the_recorded_order(program, capsys):
         assert not [rule for rule in verdict.rules if "order of lines" in rule]
 
 
+def test_another_order_of_lines_is_a_difference():
+    def program(last="ab"):
+        run(lambda number: print("thread", number))
+        for line in last:
+            print(line)
+
+    _, recording = record(program)
+    _, verdict = replay(program, recording)
+    assert verdict.faithful
+    with pytest.raises(reenact.DivergenceError) as caught:
+        replay(lambda: program("ba"), recording)
+    assert caught.value.divergence.address == "main/stdout"
+
+
 def test_a_tool_that_is_answered_leaves_its_turns_out(capsys):
     def program():
         def job(number):

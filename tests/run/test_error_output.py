@@ -146,12 +146,13 @@ def test_the_lines_of_libraries_do_not_count():
         library.removeHandler(handler)
 
 
-def test_the_lines_of_several_threads_may_change_their_order():
+def test_the_lines_that_a_library_writes_in_threads_may_change_their_order():
     names = ["a", "b"]
 
     def program():
         for name in names:
-            thread = threading.Thread(target=lambda name=name: print("worker", name, file=sys.stderr))
+            record = logging.makeLogRecord({"msg": f"worker {name}"})
+            thread = threading.Thread(target=lambda record=record: logging.lastResort.handle(record))
             thread.start()
             thread.join()
         names.reverse()

@@ -268,6 +268,11 @@ class OrderedLock(metaclass=_Instances):
             self._resume(scope)
         return taken
 
+    @property
+    def given_up(self) -> bool:
+        """True if threads take the lock in any order in this replay."""
+        return self._free
+
     def _resume(self, scope: Scope) -> None:
         """Go on in this thread's turn, if it had to wait for the lock in the recording."""
         name = f"held:{self._name}:{self._count}"

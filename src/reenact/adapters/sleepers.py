@@ -28,7 +28,7 @@ _sleeping = allocate_lock()
 """Guards the list of the threads that wait for each thread or condition, in order."""
 
 _job = threading.local()
-"""True in `waits` in a thread of a pool that runs a wait for the program (`submit(event.wait)`)."""
+"""Has `waits` set in a thread that runs a wait as a job (`submit(event.wait)`)."""
 
 _ended: WeakSet[threading.Thread] = WeakSet()
 """The threads of runs that have ended, or are about to."""
@@ -130,7 +130,7 @@ def is_wait(fn: Any) -> bool:
 
 @contextmanager
 def waiting_job() -> Iterator[None]:
-    """Count the waits of this thread as the program's while the body runs: a job that is nothing but a wait."""
+    """Count this thread's waits as the program's: its job is itself a wait."""
     _job.waits = True
     try:
         yield

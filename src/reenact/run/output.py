@@ -55,7 +55,7 @@ class Output:
         self._length = 0
         self._kept: list[str] = []
         self._left = KEPT
-        self._threads = self._has_bytes = False
+        self._threads = self._has_bytes = self._disordered = False
         self._turns = StreamLock(self.NAME)
         self._below: StreamBytes | None = None
         self.pid = os.getpid()
@@ -91,10 +91,11 @@ class Output:
     def again(self) -> None:
         """Count from here on, and forget the text so far."""
         self._hash, self._length, self._kept, self._left = hashlib.sha256(), 0, [], KEPT
-        self._threads = self._has_bytes = False
+        self._threads = self._has_bytes = self._disordered = False
 
     def print(self, text: str) -> None:
-        """Write text as the program's own."""
+        """Write text as the program's own, in any order: that of a call which did not run."""
+        self._disordered = True
         self.write(text)
         self.heard(text)
 
@@ -109,11 +110,17 @@ class Output:
     def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
         """Return the turn in which this code writes: among threads, a recorded one."""
         scope = current()
-        if scope is None or not scope.run.threaded or self._run not in (None, scope.run):
+        if scope is None:
+            self._disordered = True
             return _ANY_TIME
         # When the interpreter ends, a thread that has the lock never goes on.
-        has = callers.program(caller) and self.pid == os.getpid() and not sys.is_finalizing()
-        return self._turns if has else _ANY_TIME
+        if not scope.run.threaded or self._run not in (None, scope.run) or sys.is_finalizing():
+            return _ANY_TIME
+        if callers.program(caller) and self.pid == os.getpid():
+            turn: AbstractContextManager[Any] = self._turns
+            return turn
+        self._disordered = True
+        return _ANY_TIME
 
     def passed(self, text: str, caller: FrameType | None) -> None:
         """Count bytes that this code has written below the text."""
@@ -153,6 +160,7 @@ class Output:
             "threads": self._threads,
             "width": _width(),
             "bytes": self._has_bytes,
+            "ordered": not (self._disordered or self._turns.given_up),
         }
 
 
@@ -180,6 +188,13 @@ def compare(
     return difference(process, Output.NAME, old, new), ""
 
 
+def any_order(recorded: dict[str, Any], actual: dict[str, Tree]) -> bool:
+    """Return True if threads wrote, and some of it without a turn."""
+    return bool(recorded.get("threads") or actual["threads"]) and not (
+        recorded.get("ordered") and actual["ordered"]
+    )
+
+
 def without_bytes(name: str, recorded: dict[str, Any], actual: dict[str, Tree]) -> str:
     """Return the rule for bytes where an earlier version recorded the text alone."""
     return f"ignore {name} (bytes were not recorded)" if actual["bytes"] and "bytes" not in recorded else ""
@@ -204,8 +219,7 @@ def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: s
     if whole and timeless[0] == timeless[1]:
         # Libraries read the real clock for the lines of their logs.
         return "ignore times of day in stdout"
-    if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
-        # The order of two threads' prints is not fixed if nothing crosses the boundary in between.
+    if whole and any_order(recorded, actual) and sorted(lines[0]) == sorted(lines[1]):
         return "ignore the order of lines in stdout (threads)"
     if recorded.get("width") == actual["width"]:
         return ""
