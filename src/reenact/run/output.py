@@ -110,11 +110,11 @@ class Output:
     def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
         """Return the turn in which this code writes: among threads, a recorded one."""
         scope = current()
-        if scope is None:
+        if scope is None or self._run not in (None, scope.run):
             self._disordered = True
             return _ANY_TIME
         # When the interpreter ends, a thread that has the lock never goes on.
-        if not scope.run.threaded or self._run not in (None, scope.run) or sys.is_finalizing():
+        if not scope.run.threaded or sys.is_finalizing():
             return _ANY_TIME
         if callers.program(caller) and self.pid == os.getpid():
             turn: AbstractContextManager[Any] = self._turns
