@@ -258,7 +258,7 @@ def _run_forever(original: Callable[..., None], loop: Any) -> None:
         standstill.of_loop(scope, loop)
     readiness.leave_alone(getattr(loop, "_selector", None))
     try:
-        if scope is not None and not loop.is_closed():
+        if scope is not None and scope.run.threaded and not loop.is_closed():
             scope.run.turnstile.rests(loop)
         original(loop)
     finally:
