@@ -364,9 +364,10 @@ def test_a_thread_that_takes_no_lock_any_more_is_not_waited_for_for_ever():
 
 
 def test_libraries_get_plain_locks():
-    assert type(queue.Queue().mutex) is locks.OrderedLock
-    assert type(threading.Event()._cond._lock) is type(locks.allocate_lock())
-    assert type(ThreadPoolExecutor(1)._shutdown_lock) is type(locks.allocate_lock())
+    with reenact.record("test"):
+        assert type(queue.Queue().mutex) is locks.OrderedLock
+        assert type(threading.Event()._cond._lock) is type(locks.allocate_lock())
+        assert type(ThreadPoolExecutor(1)._shutdown_lock) is type(locks.allocate_lock())
 
 
 @pytest.mark.parametrize("kind", ["Lock", "RLock"])
