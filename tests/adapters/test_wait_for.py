@@ -87,6 +87,8 @@ OTHER = ("3.12.1", wait_for._at_once) if sys.version_info < (3, 12) else ("3.11.
 def of_another_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, list[str]]:
     """A recording of another Python: its id, and what its program returned."""
     version, way = OTHER
+    with reenact.record(home=tmp_path / "before"):
+        """What the adapters replace in asyncio is replaced from here on."""
     with monkeypatch.context() as other:
         other.setattr(program.platform, "python_version", lambda: version)
         other.setattr(asyncio, "wait_for", way)
