@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.adapters import executors, waits
+from reenact.adapters import executors, locks, waits
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.errors import DivergenceError
+from tests.adapters.programs import record, replay
 
 SHORT, LONG = 0.01, 30.0
 
@@ -318,3 +319,16 @@ def test_a_recording_without_outcomes_of_waits_replays_with_the_time_limits_of_t
     with reenact.replay(recording.id) as replay:
         assert result(lambda: None, LONG) == said
     assert replay.verdict.faithful, str(replay.verdict)
+
+
+def test_a_condition_made_before_the_recording_began_waits_within_a_time_limit():
+    def program():
+        condition = threading.Condition(locks.allocate_lock())
+        with condition:
+            return condition.wait_for(lambda: True, timeout=600)
+
+    said, recording = record(program)
+    assert said is True
+    again, verdict = replay(program, recording)
+    assert again is True
+    assert verdict.faithful, str(verdict)

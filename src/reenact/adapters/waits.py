@@ -173,7 +173,8 @@ def _wait_for(
         return original(condition, predicate, timeout)
     if limited.due() is None:
         met = _or_false(limited, partial(original, condition, predicate))
-        if isinstance(condition._lock, OrderedLock):
+        # `isinstance` is true of plain locks, too: that of a condition made before the recording began.
+        if issubclass(type(condition._lock), OrderedLock):
             condition._lock.taken()
         return met
 
