@@ -59,10 +59,10 @@ class Slotted:
 def _nothing_left():
     # What another file's tests have declared outside of a recording would be kept here, too.
     tracked._outside.clear()
-    tracked._left.clear()
+    tracked._of_last_run.clear()
     yield
     tracked._outside.clear()
-    tracked._left.clear()
+    tracked._of_last_run.clear()
 
 
 def twelve(memory, **options):
@@ -316,7 +316,7 @@ def test_state_that_does_not_serialise_costs_one_line_and_the_rest_is_kept(capsy
     memory = {"clients": {"lock": threading.Lock()}, "notes": []}
     recording = twelve(memory)
     assert capsys.readouterr().err.splitlines() == [
-        "reenact: the state 'memory' holds what cannot be recorded: threading.Lock (clients.lock); the rest of it is"
+        "reenact: the state 'memory' has parts that cannot be recorded: threading.Lock (clients.lock); the rest is"
     ]
     assert recording.state()["memory"]["notes"] == list(range(1, 13))
     assert recording.status == "ok"

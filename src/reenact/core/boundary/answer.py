@@ -34,7 +34,7 @@ class Ticket:
         if self.limits is None:
             return {}
         cancelled = isinstance(outcome, Cancelled) and self.expired
-        late = isinstance(outcome, Failure) and _tells_of_limit(outcome.error)
+        late = isinstance(outcome, Failure) and _is_timeout(outcome.error)
         return {"limits": dict(self.limits)} if cancelled or late else {}
 
     @property
@@ -79,9 +79,8 @@ class Answer:
 
     `end` is the end of a stream: None if the recording stops before it, `"ended"`, `"closed"` (the program stopped
     reading), `"cancelled"` (it was cancelled while it waited for more), or the error that broke it off. `end_order`
-    is
-    the place of an end that came from outside. `cut` is set if the recording stops before the outcome, or before the
-    stream's end: the place behind all recorded ones.
+    is the place of an end that came from outside. `cut` is set if the recording stops before the outcome, or before
+    the stream's end: the place after all recorded ones.
     """
 
     outcome: Outcome
@@ -146,9 +145,9 @@ class _PlainWire:
 PLAIN: Wire = _PlainWire()
 
 
-def _tells_of_limit(error: BaseException) -> bool:
-    """Return True for the error of a time limit, by the names of its classes.
+def _is_timeout(error: BaseException) -> bool:
+    """Return True if an error reports a time limit.
 
-    Each library has its own.
+    Each library has a class of its own for it, so the names of the classes decide.
     """
     return any("timeout" in kind.__name__.lower() for kind in type(error).__mro__)

@@ -1,4 +1,4 @@
-"""Record messages that a partner sends unasked, as the chunks of one stream."""
+"""Record messages that a partner sends without a request, as the chunks of one stream."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def arrive(call: Call) -> AsyncIterator[Any]:
     assert answer is not None
     passed = -1
 
-    def told(place: int) -> None:
+    def note_passed(place: int) -> None:
         nonlocal passed
         if not _gone_live(call):
             passed = place
@@ -30,17 +30,17 @@ async def arrive(call: Call) -> AsyncIterator[Any]:
 
     for place, piece in enumerate(answer.pieces):
         if not _gone_live(call):
-            await run.turnstile.pass_async(piece.order, partial(told, place))
+            await run.turnstile.pass_async(piece.order, partial(note_passed, place))
         if passed == place:
             yield call.wire.load(piece.value)
     if answer.end == "ended" and not _gone_live(call):
-        await run.turnstile.pass_async(answer.end_order, partial(told, len(answer.pieces)))
+        await run.turnstile.pass_async(answer.end_order, partial(note_passed, len(answer.pieces)))
         return
     try:
         await this_loop().create_future()
     finally:
         if answer.end is not None:
-            told(len(answer.pieces))
+            note_passed(len(answer.pieces))
 
 
 def live_now(call: Call) -> bool:

@@ -77,7 +77,7 @@ class Call:
         return value if self.instead is None else self.settled()
 
     def raised(self, error: BaseException) -> None:
-        """Report an error, in a sync program. That of a signal's handler is none of the call's."""
+        """Report an error, in a sync program; a cancellation if a signal's handler raised it."""
         if interrupted(error):
             self.cancelled()
             if self.instead is None:
@@ -91,7 +91,7 @@ class Call:
             await waits
 
     def settled(self) -> Any:
-        """Return or raise the recorded outcome in the place of what a tool gave that ran again."""
+        """Return or raise the recorded outcome of a tool that ran again, in place of the new one."""
         assert self.instead is not None
         return RecordedAnswer(self.scope.run, self.wire, self.instead).value()
 
@@ -121,7 +121,7 @@ class Call:
                 turnstile.pass_sync(
                     self._place_of(dumped), lambda dumped=dumped: handler.chunk(ticket, dumped)
                 )
-                proceed = yield from _given(chunks, chunk)
+                proceed = yield from _yield_chunk(chunks, chunk)
         except StopIteration as end:
             self.over(value=end.value)
             return end.value
@@ -136,7 +136,7 @@ class Call:
             raise
 
     async def atee(self, chunks: AsyncIterator[T], *, head: bool = False) -> AsyncGenerator[T, Any]:
-        """`tee` for an async stream: each chunk waiting.
+        """`tee` for an async stream: each chunk awaits its turn.
 
         `head`: report the head first.
         """
@@ -164,7 +164,7 @@ class Call:
                         raise
                     proceed = partial(chunks.athrow, error)
                 else:
-                    proceed = _asked(chunks, sent)
+                    proceed = _anext_call(chunks, sent)
         except StopAsyncIteration:
             await self._astop(None)
         except GeneratorExit:
@@ -187,8 +187,7 @@ class Call:
         """Report one more chunk and wait for its turn.
 
         `deliver` hands the chunk on at the moment it is recorded. A reader that is cancelled meanwhile finds it at
-        the
-        next read, and it is recorded once.
+        the next read, and it is recorded once.
         """
         handler, ticket, turnstile = self._live()
 
@@ -225,7 +224,7 @@ class Call:
         release_on(loop, turnstile, ticket.order, write, deliver)
 
     def over(self, how: BaseException | None = None, *, value: Any = None) -> None:
-        """Report the end of a live stream, in its turn: by itself, or the error it broke off with.
+        """Report the end of a live stream, in its turn; `how` is the error that broke it off.
 
         `value` is the result of a generator.
         """
@@ -258,7 +257,7 @@ class Call:
             handler.ended_again(ticket, self._sent, how)
         self._end(how)
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _live(self) -> tuple[Handler, Ticket, Any]:
         assert self.ticket is not None
@@ -277,7 +276,7 @@ class Call:
         return handler.ended_again(ticket, self._sent, how) if ticket.again else ticket.order
 
     def _live_ends(self) -> None:
-        """The tool, or the outside call, has ended."""
+        """Report that the tool, or the outside call, has ended."""
         assert self.ticket is not None
         tool, run = self.ticket.tool, self.scope.run
         again = tool is not None and tool.again
@@ -338,17 +337,17 @@ class Call:
     async def _await_turn(self, outcome: Outcome, loop: AbstractEventLoop, pauses: bool) -> None:
         """Report an outcome when its turn comes; a cancellation if that comes first."""
         handler, ticket, turnstile = self._live()
-        told = False
+        written = False
 
         def write() -> None:
-            nonlocal told
-            told = True
+            nonlocal written
+            written = True
             handler.leave(ticket, outcome)
 
         try:
             await turnstile.await_turn(ticket.order, loop, write)
         except cancellations():
-            if not told:
+            if not written:
                 handler.leave(ticket, Cancelled())
             raise
         finally:
@@ -368,21 +367,21 @@ class Call:
         if not self._over:
             self._over = True
             if self.root is not self.scope.run.root:
-                # This process is a fork, and the call is its parent's, which ends it itself.
+                # This process is a fork: its parent ends the call.
                 return
             handler, ticket, _ = self._live()
             self._live_ends()
             handler.end(ticket, how)
 
 
-def _asked(chunks: AsyncIterator[T], sent: Any) -> Callable[[], Awaitable[T]]:
+def _anext_call(chunks: AsyncIterator[T], sent: Any) -> Callable[[], Awaitable[T]]:
     """Return the call for the next chunk, with what the program sent."""
     if sent is None or not isinstance(chunks, AsyncGeneratorType):
         return partial(anext, chunks)
     return partial(chunks.asend, sent)
 
 
-def _given(chunks: Iterator[T], chunk: T) -> Generator[T, Any, Callable[[], T]]:
+def _yield_chunk(chunks: Iterator[T], chunk: T) -> Generator[T, Any, Callable[[], T]]:
     """Yield a chunk; return the call for the next one, with what the program sent or threw."""
     if not isinstance(chunks, GeneratorType):
         yield chunk

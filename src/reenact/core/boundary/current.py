@@ -13,7 +13,7 @@ current_scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=No
 current = current_scope.get
 """Return the scope of the running code, or None outside a run.
 
-It is as cheap as possible: adapters call it on every call of the user's.
+It must be cheap: adapters use it in every call of the program.
 """
 
 

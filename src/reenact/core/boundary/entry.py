@@ -13,7 +13,7 @@ Put: TypeAlias = Callable[[Tree, Callable[[str], None]], None]
 
 
 class Gone(Exception):
-    """The object is no more."""
+    """The object no longer exists."""
 
 
 class Entry:
@@ -62,13 +62,13 @@ class TrackedState:
         self.due = 0
         pending = self.pending.pop(entry.name, None)
         if pending is not None and not (known is not None and known.there() and known.get() is entry.get()):
-            entry.put(pending, _never_mind)
+            entry.put(pending, _ignore_lost)
 
     def drop(self, entry: Entry) -> None:
-        """Track it no more."""
+        """Stop tracking an entry."""
         if self.entries.get(entry.name) is entry:
             del self.entries[entry.name]
 
 
-def _never_mind(what: str) -> None:
+def _ignore_lost(what: str) -> None:
     """Ignore a part that is not in the recording: it stays as the program has just made it."""

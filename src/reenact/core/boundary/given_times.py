@@ -27,7 +27,7 @@ class GivenTimes:
         self._lock = Lock()
 
     def add(self, path: str, seconds: float, *, loop: bool = False) -> None:
-        """Add a time, given to a loop or not. What is no number of seconds is left out."""
+        """Add a time, given to a loop or not. A value that is no number is ignored."""
         with suppress(TypeError, ValueError, OverflowError):
             microseconds = round(min(max(float(seconds), 0.0), _LONGEST) * 1e6)
             with self._lock:

@@ -22,7 +22,7 @@ class ToolInside:
 
     Attributes:
         unrecorded: The inputs so far, in words, at most eight.
-        files: Those of them that are files or folders whose content the recording has: a disk gives them again.
+        files: The inputs that are files or folders with recorded content, which a replay can lay out again.
         permit: Called with an act on the world before it happens; raises `Halt` if it may not. None: all may.
     """
 
@@ -41,7 +41,7 @@ class ToolInside:
         elif len(self._seen) < _MOST:
             self._seen[what] = kept
         elif not kept and self.files:
-            # There is no more room, and this one decides that the tool cannot run again.
+            # The list is full, and this input decides that the tool cannot run again.
             del self._seen[self.files[-1]]
             self._seen[what] = False
 

@@ -1,4 +1,4 @@
-"""The recorded order in which threads take locks, as the locks ask for it."""
+"""The recorded order in which threads take locks."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ class LockOrder:
     """No recorded order: each thread takes a lock as it comes."""
 
     def ordered(self, lock: str) -> bool:
-        """Return True if the recording says who takes that lock."""
+        """Return True if the recording has an order for that lock."""
         return False
 
     def turn(self, path: str, lock: str, count: int) -> bool | None:
-        """Return True if that scope (its path) takes the lock then, False if another does.
+        """Return True if the scope of that path is the `count`th taker, False if another is.
 
-        None: the one that took it before.
+        None: the scope that took it before takes it again.
         """
         return None
 

@@ -125,7 +125,7 @@ async def aperform(
         return call.settled()  # type: ignore[no-any-return]
     else:
         current_scope.reset(token)
-        # As in `Call.areturned`, without a coroutine: this is the most frequent way.
+        # As in `Call.areturned`, without a coroutine: this is the most frequent path.
         waits = call.report(Value(call.wire.dump(value)))
         if waits is not None:
             await waits
@@ -152,7 +152,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = P
 
 
 def draw(source: str, live: Callable[[], T]) -> T:
-    """A scalar that the program's own code reads: a clock, entropy, an environment variable."""
+    """Return a scalar that the program reads: a clock, entropy, an environment variable."""
     scope = current_scope.get()
     if scope is None or scope.hidden:
         return live()
@@ -161,7 +161,7 @@ def draw(source: str, live: Callable[[], T]) -> T:
 
 
 def replayed(call: Call) -> Generator[Any, Any, Any]:
-    """A recorded stream: its chunks and its end, each in its turn."""
+    """Yield a recorded stream's chunks, then apply its end, each in its turn."""
     call.recorded.serve()
     return (yield from call.recorded.pieces())
 

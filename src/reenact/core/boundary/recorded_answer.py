@@ -72,23 +72,23 @@ class RecordedAnswer:
         return self._wire.load(answer.outcome.value)
 
     def serve(self) -> Any:
-        """The recorded result, or the recorded error raised, in its turn."""
+        """Return the recorded result or raise the recorded error, in its turn."""
         answer, turnstile = self.answer, self._run.turnstile
         if isinstance(answer.outcome, Cancelled):
             if turnstile.interrupt is not None:
                 self._interrupt()
             raise self._run.handler.stuck(answer)
         try:
-            turnstile.pass_sync(answer.order, self._telling(None))
+            turnstile.pass_sync(answer.order, self._on_pass(None))
         except BaseException as error:
             if not interrupted(error) or answer.order is None:
                 raise
-            # Recorded, the call went on behind the exception of a signal's handler.
-            turnstile.pass_sync(answer.order, self._telling(None))
+            # In the recording, the call went on after the exception of a signal's handler.
+            turnstile.pass_sync(answer.order, self._on_pass(None))
         return self.value()
 
     def _interrupt(self) -> None:
-        """Let the handler of the signal run that ended this call when it was recorded."""
+        """Run the handler of the signal that ended this call in the recording."""
         answer, interrupt = self.answer, self._run.turnstile.interrupt
         assert interrupt is not None
         try:
@@ -106,27 +106,27 @@ class RecordedAnswer:
         """
         if isinstance(self.answer.outcome, Cancelled):
             await self._hang(self._run.handler.stuck)
-        await self._run.turnstile.pass_async(self.answer.order, self._telling(None))
+        await self._run.turnstile.pass_async(self.answer.order, self._on_pass(None))
         return self.value()
 
     def pieces(self) -> Generator[Any, Any, Any]:
         """Yield the recorded chunks, in turn, then apply the recorded end; return the result.
 
-        A reader that stops and reads again continues behind the last chunk it read, as with a connection.
+        A reader that stops and reads again continues after the last chunk it read, as with a connection.
         """
         answer, turnstile = self.answer, self._run.turnstile
         while self.served < len(answer.pieces):
             piece = answer.pieces[self.served]
-            turnstile.pass_sync(piece.order, self._telling(self.served))
+            turnstile.pass_sync(piece.order, self._on_pass(self.served))
             self.served += 1
             if (yield self._wire.load(piece.value)) is not None:
                 self.sent()
         if not self._over:
-            end, told = self._end()
+            end, on_pass = self._end()
             if end is not None:
-                turnstile.pass_sync(end, told)
+                turnstile.pass_sync(end, on_pass)
             else:
-                told()
+                on_pass()
         self._finish()
         return self._wire.load(answer.end.value) if isinstance(answer.end, End) else None
 
@@ -153,10 +153,10 @@ class RecordedAnswer:
         if self.served == len(answer.pieces):
             await self._afinish()
             return False
-        piece, told = answer.pieces[self.served], self._telling(self.served)
+        piece, on_pass = answer.pieces[self.served], self._on_pass(self.served)
 
         def release() -> None:
-            told()
+            on_pass()
             self.served += 1
             deliver(self._wire.load(piece.value))
 
@@ -173,17 +173,17 @@ class RecordedAnswer:
         answer = self.answer
         if self.served < len(answer.pieces):
             piece = answer.pieces[self.served]
-            told = self._telling(self.served)
+            on_pass = self._on_pass(self.served)
 
             def release() -> None:
                 self.served += 1
                 deliver(self._wire.load(piece.value))
                 self.fetch(loop, deliver, ended)
 
-            release_on(loop, self._run.turnstile, piece.order, told, release)
+            release_on(loop, self._run.turnstile, piece.order, on_pass, release)
         elif answer.end == "ended":
-            end, told = self._end()
-            release_on(loop, self._run.turnstile, end, told, ended)
+            end, on_pass = self._end()
+            release_on(loop, self._run.turnstile, end, on_pass, ended)
 
     def fetch_returned(self, loop: AbstractEventLoop, deliver: Callable[[Any], None]) -> None:
         """Hand the recorded result, if there is one, to `deliver` from a callback of the loop."""
@@ -191,9 +191,9 @@ class RecordedAnswer:
         value = answer.outcome
         if isinstance(value, Value) and answer.cut is None:
             loaded = self._wire.load(value.value)
-            release_on(loop, self._run.turnstile, answer.order, self._telling(None), lambda: deliver(loaded))
+            release_on(loop, self._run.turnstile, answer.order, self._on_pass(None), lambda: deliver(loaded))
 
-    def _telling(self, piece: int | None) -> Callable[[], None]:
+    def _on_pass(self, piece: int | None) -> Callable[[], None]:
         """Return the callback for the turn of an outcome (None), a chunk (its number) or the end.
 
         The end has the number of chunks as its number.
@@ -203,7 +203,7 @@ class RecordedAnswer:
     def _end(self) -> tuple[int | None, Callable[[], None]]:
         answer = self.answer
         end = answer.end_order if answer.end_order is not None else answer.cut
-        return end, self._telling(len(answer.pieces))
+        return end, self._on_pass(len(answer.pieces))
 
     async def _hang(self, stuck: Callable[[Answer], BaseException]) -> None:
         """Wait for the recorded cancellation."""
@@ -219,11 +219,11 @@ class RecordedAnswer:
         if self.answer.end == "cancelled":
             await self._hang(self._run.handler.read_on)
         if not self._over:
-            end, told = self._end()
+            end, on_pass = self._end()
             if end is not None:
-                await self._run.turnstile.pass_async(end, told)
+                await self._run.turnstile.pass_async(end, on_pass)
             else:
-                told()
+                on_pass()
         self._finish()
 
     def _finish(self) -> None:

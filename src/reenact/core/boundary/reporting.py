@@ -30,7 +30,7 @@ class reporting:  # noqa: N801 - read as a word: `with reporting(call):`
 
 
 class areporting:  # noqa: N801 - as `reporting`
-    """`reporting` for a body that awaits: it may be cancelled, and an error waiting."""
+    """`reporting` for a body that awaits: report a cancellation, too."""
 
     __slots__ = ("_call", "_token")
 

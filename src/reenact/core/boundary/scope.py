@@ -29,7 +29,7 @@ from reenact.errors import Departure, Divergence, Halt
 class Handler:
     """Decides the answer of each effect at the boundary.
 
-    This base class lets everything run for real and keeps nothing. A subclass overrides what it does otherwise. Its
+    This base class lets everything run for real and keeps nothing. A subclass overrides what it does differently. Its
     decisions are pure: it never waits, and touches nothing in the world but its recording.
     """
 
@@ -111,7 +111,7 @@ class Handler:
         return live()
 
     def fire(self, scope: Scope, name: str) -> None:
-        """Take notice that a timer, a sleep or a job of the program's came due."""
+        """Note that a timer, a sleep or a job of the program's came due."""
 
     def due(self, scope: Scope, name: str) -> int | None:
         """Return the recorded place of that firing, or None."""
@@ -120,7 +120,7 @@ class Handler:
     # -- locks -----------------------------------------------------------------------------------------------
 
     def locked(self, scope: Scope, lock: str, count: int) -> None:
-        """Take notice that another thread or job takes a lock than before, as the `count`th."""
+        """Note that a lock passes to another thread or job, its `count`th holder."""
 
     @property
     def locks(self) -> LockOrder:
@@ -149,7 +149,7 @@ class Handler:
         return True
 
     def act(self, effect: Effect, scope: Scope) -> None:
-        """Take notice of an act that crosses no boundary, before it happens.
+        """Note an act that crosses no boundary, before it happens.
 
         Raises `Halt` if it may not happen.
         """
@@ -183,7 +183,7 @@ class Handler:
 
 
 class Family(ABC):
-    """Makes the processes that a run starts belong to it."""
+    """Makes the processes that a program starts part of its run."""
 
     @property
     def folder(self) -> Path | None:
@@ -216,7 +216,7 @@ class Family(ABC):
 
     @abstractmethod
     def rests(self) -> None:
-        """Take notice that this process, a worker of a pool, waits for its next job."""
+        """Note that this process, a worker of a pool, waits for its next job."""
 
     @abstractmethod
     def ends_block(self, output: Any) -> None:
@@ -235,7 +235,7 @@ class Family(ABC):
 
     @abstractmethod
     def running(self, path: str | None, pid: int | None) -> None:
-        """Take notice that the process runs; without a `pid` it could not be started."""
+        """Note that the process runs; without a `pid` it could not be started."""
 
     @abstractmethod
     def forked(self, path: str) -> Scope:
@@ -248,10 +248,10 @@ class Run:
     Attributes:
         replaying: A recording answers; a fork sets it to false where it goes live.
         forked: This is a fork: everything read from its parent holds, live or not.
-        halt: Raised behind the next live outcome, if the handler wants the program to end there.
+        halt: Raised after the next live outcome, if the handler wants the program to end there.
         model: The language model to call in place of the program's, in live calls, or None.
         rules: The number of the matching rules: the recording's, in a replay.
-        files: Hears of the files that the program uses, or None: they are not recorded.
+        files: Notes the files that the program uses, or None: they are not recorded.
         asked: Called with each recorded question: its line, label and number. None: nothing looks at them.
         commands: Called with the number of a recorded command before it is answered. None: nothing compares its files.
         waits: Called when the program sleeps once more than recorded. None: nothing is due then.
@@ -259,7 +259,7 @@ class Run:
         scratch: Returns True for a path on a disk of this run's own, which may be written to. None: there is none.
         view: Shows the files, if the program's functions are redirected to scratch.
         held: What the program has opened outside of tools, for the adapter that watches them. None: nothing.
-        killed: In a replay: this process was killed when it was recorded, and what it did last has no end.
+        killed: In a replay: the recorded process was killed, so the last of its calls have no end.
         python: The version of the Python that made the replayed recording; None: this one, or unknown.
         slept: How often the program's own code has slept, by the path of its scope.
         times: The times that the program's own code gives to sleeps and waits.
@@ -344,7 +344,7 @@ class Scope:
         return self if self._anchor is None else self._anchor
 
     def count(self, label: str) -> int:
-        """The next ordinal of that label in this scope, from 0."""
+        """Count an occurrence of a label in this scope; return its ordinal, from 0."""
         with self.run.lock:
             ordinal = self._ordinals.get(label, 0)
             self._ordinals[label] = ordinal + 1
@@ -361,12 +361,12 @@ class Scope:
         return self._ordinals.get(label, 0)
 
     def child(self, name: str) -> Scope:
-        """The scope of a task, thread or job that is started here."""
+        """Return the scope of a task, thread or job that is started here."""
         path = f"{self.path}/{name}.{self.count('+' + name)}"
         return Scope(path, self.run, anchor=self.anchor, call=self.call, hidden=self.hidden, tool=self.tool)
 
     def span(self, name: str, *, anchored: bool = False) -> Scope:
-        """A named stretch of the program: an agent's run, a tool call with an identity of its own."""
+        """Return the scope of a named part of the program: an agent's run, a tool call with an id."""
         base = self.anchor if anchored else self
         ordinal = base.count("@" + name)
         path = f"{base.path}/{name}" + (f"~{ordinal}" if ordinal else "")
@@ -379,7 +379,7 @@ class Scope:
         """
         with self.run.lock:
             if self._standing is None:
-                # Each effect is a scope, and hardly any has such.
+                # Made on first use: each effect is a scope, and few have standing ones.
                 self._standing = {}
             found = self._standing.get(name)
             if found is None:

@@ -27,11 +27,13 @@ _MARKS = ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_validator__")
 
 _lock = threading.RLock()
 _outside: dict[str, Entry] = {}
-_left: dict[str, Entry] = {}
+"""The state that was declared outside of any run."""
+_of_last_run: dict[str, Entry] = {}
+"""The state of the run that ended last."""
 
 
 def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = False) -> Entry:
-    """The entry of an object that is changed in place. Raises UsageError for one that cannot be."""
+    """Return the entry of an object that changes in place. Raises UsageError if it cannot."""
     if thing is None or isinstance(thing, _FIXED):
         raise UsageError(
             f"track({name!r}): a value of type {type(thing).__name__} cannot change in place, so there is nothing "
@@ -72,7 +74,7 @@ def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = 
 def of_functions(
     name: str, get: Callable[[], Any], give: Callable[[Any], object] | None, *, every: int | None = None
 ) -> Entry:
-    """The entry of a value that functions get and set."""
+    """Return the entry of a value that functions get and set."""
 
     def put(tree: Tree, lost: Callable[[str], None]) -> None:
         if give is None:
@@ -91,7 +93,7 @@ def of_run(run: Run) -> TrackedState:
 
 
 def declare(entry: Entry) -> None:
-    """Track it in the run that the running code belongs to, or in all that follow."""
+    """Track an entry in the current run; without one, in all later runs."""
     scope = current_scope.get()
     if scope is not None:
         of_run(scope.run).add(entry)
@@ -101,20 +103,20 @@ def declare(entry: Entry) -> None:
 
 
 def forget(name: str) -> None:
-    """Track that name no more."""
+    """Stop tracking a name."""
     scope = current_scope.get()
     with _lock:
         if scope is not None:
             of_run(scope.run).entries.pop(name, None)
         _outside.pop(name, None)
-        _left.pop(name, None)
+        _of_last_run.pop(name, None)
 
 
 def ended(run: Run) -> None:
     """End a run. Its tracked state can still be restored, until the next run ends."""
     with _lock:
-        _left.clear()
-        _left.update(of_run(run).entries)
+        _of_last_run.clear()
+        _of_last_run.update(of_run(run).entries)
 
 
 def living(run: Run | None = None) -> dict[str, Entry]:
@@ -126,7 +128,7 @@ def living(run: Run | None = None) -> dict[str, Entry]:
     if run is None and scope is not None:
         run = scope.run
     with _lock:
-        found = dict(of_run(run).entries) if run is not None else {**_left, **_outside}
+        found = dict(of_run(run).entries) if run is not None else {**_of_last_run, **_outside}
     return {name: entry for name, entry in found.items() if entry.there()}
 
 
@@ -152,7 +154,7 @@ def _holding(thing: Any) -> Callable[[], Any]:
 
 
 def _is_known(thing: Any) -> bool:
-    """Return True if the codec knows the type; of all other objects it keeps the attributes."""
+    """Return True if the codec knows the type; of other objects the attributes are kept."""
     kind = type(thing)
     return isinstance(thing, _HOLDERS) or any(hasattr(kind, mark) for mark in _MARKS)
 

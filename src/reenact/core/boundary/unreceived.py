@@ -19,7 +19,7 @@ from reenact.core.model.event import Tree
 _MOST = 1000
 """The number of queues whose messages are kept when they are gone."""
 _SIZE = 2000
-"""Bytes of the messages that are kept of one queue; of the rest the number is."""
+"""Bytes of one queue's messages that are kept; the rest is only counted."""
 _MODULUS = 1 << 52
 
 

@@ -35,15 +35,15 @@ class ForkingTurnstile(ReplayingTurnstile):
     def __init__(self, total: int) -> None:
         super().__init__(total)
         self._reached: int | None = None
-        self._after = RecordingTurnstile(beside=(self._lock, self._cond, self._pumps))
+        self._after = RecordingTurnstile(shared=(self._lock, self._cond, self._pumps))
 
     @property
     def uncertain(self) -> int:
-        """As of a recording: how often the order among threads was in doubt after the opening."""
+        """The number of places after the opening whose order among threads is uncertain."""
         return self._after.uncertain
 
     def open(self) -> None:
-        """From here on the world answers."""
+        """Let outcomes pass as they come from here on."""
         with self._cond:
             if not self._open:
                 running = {*(self._alive - self._blocked - self._waiting.keys()), get_ident()}
@@ -53,7 +53,7 @@ class ForkingTurnstile(ReplayingTurnstile):
 
     @contextmanager
     def reaching(self, place: int) -> Iterator[None]:
-        """Wait until all before that place has passed; in the body, hold back what comes behind it."""
+        """Wait until all before a place has passed; in the body, hold back all after it."""
         with self._cond:
             self._reached = place
             alone = len(self._alive) <= 1 and not self._coming
@@ -104,7 +104,7 @@ class ForkingTurnstile(ReplayingTurnstile):
         self._after.queue(loop, entry) if self._open else super().queue(loop, entry)
 
     def _released(self, order: int) -> bool:
-        # Those that waited for their turn keep it among each other.
+        # Outcomes that waited for their turn keep their order.
         return self._open and order <= min(self._waiting.values(), default=order)
 
     def passes_at_once(self, order: int | None) -> bool:
@@ -116,14 +116,14 @@ class ForkingTurnstile(ReplayingTurnstile):
         loop = this_loop()
         pump = self._pumps[loop]
         if entry.when is not None and entry.when > loop.time() + _SOON:
-            # Set in the replay, on its virtual clock: from here on it takes its time.
+            # Set in the replay, on its virtual clock: from here on it runs on real time.
             heapq.heappop(pump.queue)
             real_call_at(loop)(entry.when, lambda: pump.push(0, entry), context=Context())
             loop.call_soon(pump.wake, context=Context())
             return False
         return self._after.may_release(entry)
 
-    # -- who is there ----------------------------------------------------------------------------------------
+    # -- threads ---------------------------------------------------------------------------------------------
 
     def _idle(self) -> None:
         if not self._open:

@@ -32,7 +32,7 @@ class HangingWaits:
         try:
             await forever
         finally:
-            # Where an async generator is closed it is no cancellation that comes, and the future would stay.
+            # The closing of an async generator is no cancellation: the future would stay.
             forever.cancel()
 
     def some_left(self) -> bool:

@@ -25,7 +25,7 @@ class PassedPlaces:
     def take(self, place: int) -> None:
         """Mark a place as passed.
 
-        Those before it that have not passed will not: no thread is left to bring them.
+        Earlier places that have not passed will not: no thread is left to bring them.
         """
         if place < self.total:
             self.skip((place,))
@@ -33,7 +33,7 @@ class PassedPlaces:
                 self.next = place + 1
 
     def skip(self, places: Iterable[int]) -> None:
-        """These places will not come, or have come."""
+        """Mark places that have come or will not come."""
         passed, at = self._passed, self.next
         for place in places:
             passed[place] = 1

@@ -16,7 +16,7 @@ PATIENCE = 0.5
 """Seconds that a replay waits for an outcome that might still come."""
 
 LAST = 1 << 60
-"""The place of what the recording never saw: after everything that it saw."""
+"""The place of an outcome that is not in the recording: after all recorded ones."""
 
 
 class Turnstile(Protocol):
@@ -34,7 +34,7 @@ class Turnstile(Protocol):
     """The place of the next signal, which the main thread takes, in a replay."""
 
     raced: Callable[[set[int]], None] | None
-    """Called with the threads that run on beside the running one, in a recording."""
+    """Called with the threads that are still running while an outcome passes, in a recording."""
 
     interrupt: Callable[[int | None], None] | None
     """Called before each outcome with its place.
@@ -43,10 +43,10 @@ class Turnstile(Protocol):
     """
 
     def settle(self) -> None:
-        """The running thread has reached the boundary, blocks, or ends."""
+        """Report that the running thread has reached the boundary, blocks, or ends."""
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
-        """Block until it is this outcome's turn; `write` records it there and then."""
+        """Block until it is this outcome's turn; then call `write`, which records it."""
 
     def passes_now(self, order: int | None, loop: asyncio.AbstractEventLoop) -> bool:
         """Return True if this outcome of the running loop passes without a wait; then it has passed."""
@@ -73,31 +73,31 @@ class Turnstile(Protocol):
         """
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        """Wait for a cancellation that the recording has seen."""
+        """Wait for a recorded cancellation."""
 
     def live_begins(self) -> None:
         """Report that a real call starts."""
 
     def live_ends(self) -> None:
-        """A real call is over."""
+        """Report that a real call has ended."""
 
     def thread_started(self) -> None:
-        """The running thread starts another, or hands a job to a pool."""
+        """Report that the running thread starts another, or hands a job to a pool."""
 
     def thread_begins(self) -> None:
-        """The running thread, started before, takes up the program's code."""
+        """Report that the running thread, started before, begins to run the program's code."""
 
     def thread_ends(self) -> None:
-        """The running thread is done with the program's code."""
+        """Report that the running thread has left the program's code."""
 
     def blocks(self, still: Callable[[], bool] | None = None) -> None:
-        """The running thread is about to wait for another one, if it `still` has to."""
+        """Report that the running thread is about to wait for another one, if it `still` has to."""
 
     def unblocks(self) -> None:
         """Report that the running thread goes on."""
 
     def woken(self, thread: int) -> None:
-        """A blocked thread has been woken by this one, and will go on."""
+        """Report that the running thread has woken a blocked one."""
 
     def others_run(self) -> bool:
         """Return True if another thread of the program can still go on."""
@@ -116,10 +116,10 @@ class Turnstile(Protocol):
         """Return those of these threads that are not the run's."""
 
     def job_done(self) -> None:
-        """An executor's job has returned; its loop will hear of it."""
+        """Report that an executor's job has returned, and its loop does not know yet."""
 
     def job_passed(self) -> None:
         """Report that the loop knows of a finished job."""
 
     def rests(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The loop will wait for other threads: see when it is quiet."""
+        """Report that the loop will wait for other threads: find out when it is quiet."""

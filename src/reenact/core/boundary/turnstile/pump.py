@@ -37,7 +37,7 @@ class _Pump:
         self._handle: Any = None
         self._spins = 0
         self._count = itertools.count()
-        # Released code must not inherit the scope of the first code in the queue.
+        # Released code must not inherit the scope of the code that queued first.
         self._context = Context()
 
     @property
@@ -73,7 +73,7 @@ class _Pump:
     def _run(self) -> None:
         if self._ready and self._spins < _SPINS:
             self._spins += 1
-            # The loop keeps nothing of a call that has run: the same handle serves again.
+            # The loop keeps no state of a handle that has run: it can be used again.
             self._ready.append(self._handle)
             return
         self._spins = 0
@@ -83,14 +83,14 @@ class _Pump:
         if not self.queue or not self.may_release(self.queue[0][2]):
             self._active = False
             if not self.queue and not getattr(self.loop, "_stopping", False):
-                # A loop that stops hands its thread back to the program, which is no rest.
+                # A loop that stops hands its thread back to the program, which goes on.
                 self.rest()
             return
         entry = heapq.heappop(self.queue)[2]
         try:
             entry.release()
         finally:
-            # Whatever one of them raises, the others go on.
+            # An error of one wake-up must not stop the others.
             if self._ready is None:
                 self._handle = self.loop.call_soon(self._run, context=self._context)
             else:
@@ -126,7 +126,7 @@ class _Base:
         # Taken for every outcome: the lock's own `with` is C, that of the condition is not.
         self._lock = threading.RLock()
         self._cond = threading.Condition(self._lock)
-        # Any thread goes through it, of which a plain dict gives a copy in one step.
+        # Any thread iterates over it: `list()` copies a plain dict in one step.
         self._pumps: dict[asyncio.AbstractEventLoop, _Pump] = {}
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
@@ -160,13 +160,13 @@ class _Base:
 
     def _wake_pumps(self, waits: Collection[object]) -> None:
         """Wake the pumps that have a wake-up queued; all of them if there are other `waits`."""
-        # For every outcome and wait: without the cost of what is not there.
+        # Called for every outcome and wait, so the usual cases come first.
         last = self._latest
         if last is None and not self._pumps:
             return
         me = running_loop()
         if last is not None and last.loop is me and len(self._pumps) == 1:
-            # Mostly there is one loop, and this is it.
+            # Usually there is one loop, which is running here.
             if last.queue or waits:
                 last.wake()
             return
@@ -187,7 +187,7 @@ class _Base:
         raise NotImplementedError
 
     def passes_now(self, order: int | None, loop: asyncio.AbstractEventLoop) -> bool:
-        # It would be the next one anyhow: spare the loop a turn.
+        # It would be the next to pass anyway: save the loop a turn.
         return self._pump(loop).quiet and self.passes_at_once(order)
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:

@@ -1,4 +1,4 @@
-"""The time for which nothing has moved: what a thread that waits for its turn goes by."""
+"""Measure for how long nothing has moved, for threads that wait for their turn."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Quiet:
 
     Args:
         look: The most seconds that count between two looks.
-        settling: The seconds of quiet in which other threads are taken to run.
+        settling: The seconds of quiet within which other threads are assumed to run.
 
     Attributes:
         since: The moment at which something last passed.
-        strict: True if a thread that works is no quiet one, for up to ten minutes.
+        strict: True if a working thread does not count as quiet, for up to ten minutes.
     """
 
     def __init__(self, look: float, settling: float) -> None:
@@ -36,16 +36,16 @@ class Quiet:
         self._worked = 0.0
 
     def thread_begins(self) -> None:
-        """The running thread begins."""
+        """Note that the running thread begins."""
         self._natives[get_ident()] = get_native_id()
 
     def thread_ends(self) -> None:
-        """The running thread ends."""
+        """Note that the running thread ends."""
         self._natives.pop(get_ident(), None)
         self._attention.forget()
 
     def settles(self, able: Collection[int]) -> bool:
-        """Return True if threads that are able to run still do, within bounds."""
+        """Return True if some of the threads that can run may still be running."""
         if self._attention.since(self.since) < self._settling:
             return True
         return self.strict and self._work.starved(self._numbers(able), self._settling, self.since)
@@ -61,5 +61,5 @@ class Quiet:
         return min(idle, now - self._worked)
 
     def _numbers(self, threads: Collection[int]) -> list[int]:
-        """Return the system's numbers of threads, of those that it knows."""
+        """Return the system's numbers of those threads that are known here."""
         return [self._natives[thread] for thread in threads if thread in self._natives]

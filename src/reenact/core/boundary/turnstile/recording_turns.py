@@ -30,7 +30,7 @@ _LONGEST = 1.0
 _BUSY = 0.05
 """Seconds of processor time that a thread may take while it runs Python code.
 
-Others could hardly run beside it.
+Other threads hardly run meanwhile.
 """
 
 
@@ -38,20 +38,20 @@ class RecordingTurnstile(_Base):
     """Lets outcomes pass as they come, one at a time, so that their recorded order is true.
 
     Args:
-        beside: The lock, the condition and the pumps of the turnstile from which this one takes over.
+        shared: The lock, the condition and the pumps of the turnstile from which this one takes over.
 
     Attributes:
-        threaded: Several threads run, or may come to.
+        threaded: True if several threads run, or may come to run.
     """
 
-    def __init__(self, beside: Parts | None = None) -> None:
+    def __init__(self, shared: Parts | None = None) -> None:
         super().__init__()
-        if beside is not None:
-            self._lock, self._cond, self._pumps = beside
+        if shared is not None:
+            self._lock, self._cond, self._pumps = shared
         self._running: set[int] = set()
         self.threaded = False
         self._waiting: set[int] = set()
-        # Those that wait for the lock, which another one may hold for a while.
+        # Threads that wait for the lock, which another one may hold for a while.
         self._arriving: set[int] = set()
         self._turns = 0
         self._work = ThreadWork()
@@ -71,7 +71,7 @@ class RecordingTurnstile(_Base):
                     self._cond.notify()
 
     def _arrive(self) -> None:
-        """The running thread comes to rest. Call with the lock held."""
+        """Note that the running thread comes to rest. Call with the lock held."""
         self._running.discard(get_ident())
         self._arriving.discard(get_ident())
 
@@ -82,7 +82,7 @@ class RecordingTurnstile(_Base):
             self.interrupt(order)
         self._arriving.add(get_ident())
         with self._lock:
-            # One that waits for its turn is at rest: two that wait would wait for each other.
+            # A thread that waits for its turn is at rest, else two of them would wait for each other.
             self._arrive()
             if self._running:
                 self._await_others()
@@ -139,7 +139,7 @@ class RecordingTurnstile(_Base):
         self._rests_later()
 
     def _rests_later(self) -> None:
-        """See when the running loop, if there is one, has nothing left to run."""
+        """Let the running loop, if there is one, report when it has nothing left to run."""
         loop = running_loop()
         if loop is not None:
             self._pump(loop).wake()
@@ -160,11 +160,11 @@ class RecordingTurnstile(_Base):
         return True
 
     def passes_at_once(self, order: int | None) -> bool:
-        # With threads about, the others must see that this one runs, and when it has come to rest.
+        # With several threads, the others must see that this one runs, and when it has come to rest.
         return not self.threaded
 
     def _await_others(self) -> None:
-        # A thread that has no processor, on a busy machine, is waited for longer: its grace is time that it has.
+        # On a busy machine a thread without a processor is waited for longer: only time with one counts.
         began, looks, turns = monotonic(), 0, self._turns
         looked, until = began, began + _LONGEST
         places: dict[int, object] = {}
@@ -173,13 +173,13 @@ class RecordingTurnstile(_Base):
         self._waiting.add(get_ident())
         while (running := set(self._running)) and looks < _LOOKS and (now := monotonic()) < until:
             if turns != self._turns or not running <= known:
-                # Another one went first, or has come to run: each has its own time.
+                # Another thread passed first, or began to run: each gets its own time.
                 turns, known, began, looks, looked = self._turns, running, now, 0, now
             if now - looked >= apart or not places:
                 before, places = places, _places(running)
                 stands = before == places and _within_tools(places)
                 if stands and self._work.waits(_natives(places)):
-                    # As for any answer from outside, others go first.
+                    # Others go first, as with any answer from outside.
                     break
                 moves = bool(before) and before != places
                 busy = (moves and now < began + _BUSY) or bool(running & self._arriving)
@@ -187,20 +187,20 @@ class RecordingTurnstile(_Base):
                 looked, apart = now, _SOON if not before else _APART
             _wait(self._cond, apart)
         self._waiting.discard(get_ident())
-        # Without one that has come to run since the last look.
-        left = self._running & places.keys()
-        if left and not stands:
+        # Without threads that began to run after the last look.
+        racing = self._running & places.keys()
+        if racing and not stands:
             self.uncertain += 1
             if self.raced is not None:
-                self.raced(left)
-        self._running -= left
+                self.raced(racing)
+        self._running -= racing
 
     def _starved(self, running: Iterable[int], limit: float, began: float) -> bool:
-        """Return True if one of these threads lacks a processor, or one that may wake it."""
+        """Return True if one of these threads, or one that may wake it, lacks a processor."""
         if self._work.starved(_natives(running), limit, began):
             return True
         numbers = {thread.native_id for thread in threading.enumerate() if thread.ident not in self._waiting}
-        # Without a number: it has been started, and has not run yet.
+        # A thread without a number has been started but has not run yet.
         return None in numbers or self._work.starved(filter(None, numbers), GRACE, began)
 
 

@@ -59,7 +59,7 @@ class ReplayingTurnstile(_Base):
     def position(self) -> int:
         return self._places.next
 
-    # -- who is there ----------------------------------------------------------------------------------------
+    # -- threads ---------------------------------------------------------------------------------------------
 
     def thread_started(self) -> None:
         with self._cond:
@@ -72,7 +72,7 @@ class ReplayingTurnstile(_Base):
             self._quiet.thread_begins()
 
     def _comes(self, more: int) -> None:
-        # A worker may take up a job for which another one was started, and which runs its initializer still.
+        # A worker may take a job for which another worker was started that still runs its initializer.
         self._balance += more
         self._coming = max(self._balance, 0)
 
@@ -179,11 +179,11 @@ class ReplayingTurnstile(_Base):
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         return self._hanging.wait(stuck, self._pump(this_loop()).wake)
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def passes_at_once(self, order: int | None) -> bool:
         with self._lock:
-            # With others about, whose turn it is shows only at the pump.
+            # With other threads or calls, only the pump can tell whose turn it is.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
             held = self._hanging.waits or self._pace is not None or self._paused
             if order is None or order > self._places.next or others or held:
@@ -197,7 +197,7 @@ class ReplayingTurnstile(_Base):
         me = get_ident()
         self._waiting[me] = order
         if not self._released(order):
-            # One thread less can run: another's turn may have come.
+            # One fewer thread can run: another's turn may have come.
             self._moved()
         try:
             while self._paused or not self._released(order):
@@ -224,7 +224,7 @@ class ReplayingTurnstile(_Base):
         return self._open
 
     def interrupts(self, order: int, thread: int) -> bool:
-        """Let a signal through to a thread that waits, if it is its turn: then that thread runs."""
+        """Let a signal through to a waiting thread, if it is its turn; that thread then runs."""
         with self._cond:
             due = order <= self._places.next or (self._lowest(order) and self._alone(thread))
             if thread not in self._blocked or self._paused or not due or self._others_run():
@@ -322,7 +322,7 @@ class ReplayingTurnstile(_Base):
         pump = self._pumps[this_loop()]
         if self._outstanding:
             pump.move_up(self._elapsed)
-        # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
+        # All progress wakes the pump; the timer is for conditions that depend on time alone.
         self._wake_later(pump)
         return False
 
@@ -349,7 +349,7 @@ class ReplayingTurnstile(_Base):
         return self._alive - self._blocked - self._waiting.keys() - {me}
 
     def abandon(self, orders: Iterable[int]) -> None:
-        """These places will not come: they lie inside an effect that is answered whole."""
+        """Pass over places that will not come: they lie inside an effect that is answered whole."""
         with self._cond:
             self._places.skip(orders)
 
@@ -359,11 +359,11 @@ class ReplayingTurnstile(_Base):
             self._look_for_stuck(pump)
 
     def _look_for_stuck(self, pump: _Pump) -> None:
-        """Find a waiter that is never cancelled: nothing is due, and nothing moves for a while."""
+        """End a wait whose cancellation never comes: nothing is due, and nothing moves for a while."""
         if not self._hanging.some_left():
             return
         with self._cond:
-            # A thread that waits for its turn gets it, and may bring what cancels.
+            # A thread that waits for its turn gets it, and may cause the cancellation.
             alone = self._alone(get_ident()) and not self._waiting
         if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._quiet.since > 2 * _LOOK:
             self._hanging.fail_first()

@@ -11,7 +11,7 @@ from reenact.core.boundary.turnstile.replaying_turns import _LOOK
 
 
 class ResumingTurnstile(ForkingTurnstile):
-    """Lets outcomes pass in their recorded order, and opens behind the last one.
+    """Lets outcomes pass in their recorded order, and opens after the last one.
 
     Args:
         total: The number of places in the recorded order.
@@ -46,7 +46,7 @@ class ResumingTurnstile(ForkingTurnstile):
 
     def may_release(self, entry: _Entry) -> bool:
         if not self._open and entry.order is None and entry.when and self.over(self._places.total):
-            # No recorded outcome comes any more: from here on timers take their time.
+            # No recorded outcome can come: from here on timers run on real time.
             self._mark(self._places.total)
         return super().may_release(entry)
 

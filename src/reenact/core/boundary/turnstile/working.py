@@ -1,7 +1,7 @@
 """Tell from the system whether a thread works, in Python or in native code.
 
-Linux says it of each thread: its state, where in the kernel it waits, and its processor time. Elsewhere no thread is
-said to work, and a replay goes by its patience alone.
+Linux gives each thread's state, the place in the kernel where it waits, and its processor time. On other systems no
+thread counts as working, and a replay waits for a fixed time only.
 
 Sources: proc(5), `/proc/pid/task/tid/stat`, `wchan` and `schedstat`.
 """
@@ -21,9 +21,9 @@ _RUNNING = frozenset("RD")
 
 
 class Attention:
-    """Counts the time for which a waiting thread has looked on.
+    """Counts the time that a waiting thread has spent watching.
 
-    A thread that had no processor itself has seen nothing: others may have waited for the interpreter that it held.
+    Time without a processor does not count: others may have waited for the interpreter that the thread held.
 
     Args:
         longest: The most seconds that count between two looks.
@@ -34,7 +34,7 @@ class Attention:
         self._seen: dict[int, tuple[float, float, float]] = {}
 
     def since(self, since: float) -> float:
-        """Look again; return the seconds that the running thread has looked on since a moment."""
+        """Look again; return the seconds that the running thread has watched since a moment."""
         me, now = get_ident(), monotonic()
         began, last, seen = self._seen.get(me, (since, since, 0.0))
         if began != since:
@@ -44,7 +44,7 @@ class Attention:
         return seen
 
     def forget(self) -> None:
-        """The running thread ends."""
+        """Note that the running thread ends."""
         self._seen.pop(get_ident(), None)
 
 
