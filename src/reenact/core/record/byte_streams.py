@@ -14,7 +14,7 @@ _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 
 
 class ByteStreams:
-    """Takes the secrets out of the bytes of each stream, also those that two chunks share.
+    """Removes the secrets from the bytes of each stream, also those that span two chunks.
 
     Args:
         redactor: Knows the secrets.
@@ -34,9 +34,9 @@ class ByteStreams:
         return self._line(call, stream.chunk(data), now)
 
     def end(self, call: int, now: float) -> bytes:
-        """Return the line of what the last chunk left out; empty if it left out nothing.
+        """Return the line of the bytes that were held back, if any.
 
-        That might have been the beginning of a secret.
+        They might have been the beginning of a secret.
         """
         stream = self._streams.pop(call, None)
         rest = b"" if stream is None else stream.end()

@@ -29,7 +29,7 @@ class CommandChanges:
         self.running = 0
         """The number of commands that were started and have not ended."""
         self.printed = False
-        """True if the program has got output of a command since the last walk."""
+        """True if the program has read output of a command since the last walk."""
         self.own: set[str] = set()
         """Paths that the program itself may have changed since the last command was started."""
         self._ended: dict[int | None, dict[Place, FileState]] = {}
@@ -39,11 +39,11 @@ class CommandChanges:
 
     @property
     def begun(self) -> bool:
-        """True behind the first walk."""
+        """True after the first walk."""
         return self._walk is not None
 
     def start(self, writes: Iterable[str], held_open: Iterable[str]) -> None:
-        """A command is about to be started.
+        """Note that a command is about to start.
 
         Args:
             writes: The files into which it writes its output.
@@ -56,18 +56,18 @@ class CommandChanges:
             self.begin()
 
     def end(self, call: int | None, wrote: Iterable[str]) -> None:
-        """A command has ended, in that call, which wrote its output into these files."""
+        """Note that the command of a call has ended; it wrote its output into these files."""
         self._ended[call] = self.take(call)
         self.running -= 1
         for path in wrote:
             self._written.remove(path)
 
     def left(self, call: int | None) -> None:
-        """The outcome of a call is recorded: a replay brings the changes of its command with that."""
+        """Forget a command's changes: its call's outcome is recorded, and a replay makes them."""
         self._ended.pop(call, None)
 
     def show_ended(self) -> None:
-        """Record changes that another thread sees before the one that has waited for the command."""
+        """Record the changes of ended commands before another thread looks at them."""
         for changes in self._ended.values():
             self._events.write("command", changes)
         self._ended.clear()

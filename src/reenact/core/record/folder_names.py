@@ -23,7 +23,7 @@ class FolderNames:
         known: The files that were used.
         events: Writes the states of files.
         commands: Knows what running commands change.
-        watched: The paths that the program has changed, and that are looked at after each step.
+        watched: The paths that the program has changed; they are looked at after each step.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class FolderNames:
     def record(self, known: KnownFile) -> bool:
         """Record the names in a listed folder, and later those that something else has changed.
 
-        Return True if they are others than at the last look.
+        Return True if they differ from the last look.
         """
         place = known.place
         names, entries = entries_of(place.path)

@@ -15,7 +15,7 @@ from reenact.errors import UsageError
 def temporary_folder() -> str:
     """Return the folder of temporary files, as `tempfile` finds it.
 
-    `tempfile` itself is not asked before the program has: it would draw from a generator that belongs to the program.
+    `tempfile` is not called before the program calls it: that would draw from the program's random generator.
     """
     tempfile: Any = sys.modules.get("tempfile")
     if tempfile is not None and tempfile.tempdir is not None:
@@ -47,5 +47,5 @@ def folders_of(files: bool | Iterable[str | os.PathLike[str]]) -> tuple[str, ...
     folders = [Path(folder).absolute() for folder in files]
     for folder in folders:
         if not folder.is_dir():
-            raise UsageError(f"files={str(folder)!r}: there is no such folder; it is made before the run")
+            raise UsageError(f"files={str(folder)!r}: there is no such folder; create it before the run")
     return tuple(map(str, folders))

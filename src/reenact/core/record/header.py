@@ -14,7 +14,7 @@ from reenact.core.trust.identity import MARK, Identity
 from reenact.core.trust.origin import header_mark
 
 _OWN_RULES = {"names": sorted(DEFAULT_RULES.names), "headers": sorted(DEFAULT_RULES.headers)}
-"""The rules of a recording whose user has none, as its header tells them."""
+"""The rules in the header of a recording whose user has no own rules."""
 
 
 def header_line(header: Mapping[str, Tree], redactor: Redactor) -> bytes:
@@ -22,14 +22,14 @@ def header_line(header: Mapping[str, Tree], redactor: Redactor) -> bytes:
     rules = header.get("secrets")
     if rules != _OWN_RULES:
         return redactor.line(codec.dumps({"event": "opened", **header}))
-    # Words of ours: there is nothing to look for, and each of them would be looked at.
+    # The default rules hold no secret: skip the search.
     rest = {name: value for name, value in header.items() if name != "secrets"}
     line = redactor.line(codec.dumps({"event": "opened", **rest}))
     return line[:-1] + b',"secrets":%b}' % codec.dumps(rules)
 
 
 def marked(line: bytes, identity: Identity) -> bytes:
-    """A header with the mark of its home."""
+    """Return the line of a header with the mark of its home."""
     try:
         mark = header_mark(identity, orjson.loads(line))
     except Exception as error:

@@ -30,7 +30,7 @@ class KnownFile:
     racy: bool = False
     names: set[str] | None = None
     announced: bool = False
-    """The recording has that the program is about to change it."""
+    """True if the recording says that the program is about to change it."""
 
     def differs(self) -> bool:
         """Return True if the path has another mark than at the last look."""
@@ -70,7 +70,7 @@ class KnownFiles:
         return known
 
     def state(self, place: Place) -> tuple[FileState, Mark | None]:
-        """Return a path's state, with its bytes kept. What cannot be read has none."""
+        """Return a path's state, with its bytes kept. A file that cannot be read has none."""
         try:
             return self._keeper.state(place.path, ignored=self._places.ignored(place))
         except OSError:
@@ -83,7 +83,7 @@ class KnownFiles:
             ), mark_of(status)
 
     def renew(self, known: KnownFile) -> bool:
-        """Look at a path again; return True if its state is another one."""
+        """Look at a path again; return True if its state has changed."""
         state, known.mark = self.state(known.place)
         known.racy = _is_racy(known.mark)
         before, known.state = known.state, state
@@ -135,7 +135,7 @@ class KnownFiles:
         return found
 
     def rename_listed(self, place: Place, state: FileState) -> None:
-        """A command has made or deleted an entry of a folder that was listed."""
+        """Update the names of a listed folder, as a command has made or deleted an entry."""
         above = self._files.get(os.path.dirname(place.path))
         if above is not None and above.names is not None:
             name = os.path.basename(place.path)

@@ -30,7 +30,7 @@ def signing(identity: Identity) -> Sign:
 
     def sign(digest: str) -> Mapping[str, str] | None:
         try:
-            # The program's own hooks and recorders have nothing to do with what is imported here.
+            # The program's hooks must not record the imports made here.
             with entered(None):
                 return seal_mark(identity, digest)
         except Exception as error:

@@ -24,7 +24,7 @@ TOO_WIDE = frozenset(("/", "/tmp", "/home", "/usr", "/etc", "/var", "/opt", "/ro
 """Folders that are not recorded as a whole."""
 
 _SYSTEM = ("/dev/fd", "/dev/pts", "/proc", "/run", "/sys")
-"""Folders without files of their own: devices, and what the system tells of itself."""
+"""Folders without stored files: devices, and the state of the system."""
 
 _REMEMBERED = 10_000
 
@@ -142,7 +142,7 @@ class Places:
             self._single[f"{real}/{name}"] = real
 
     def add_made(self, path: str) -> None:
-        """Take a path among the temporary files for one that the program has made."""
+        """Treat a temporary path as made by the program."""
         if path.startswith(f"{self._temporary}/"):
             self._made.add(path)
 
@@ -164,7 +164,7 @@ class Places:
 
     def _place(self, root: str, whole: str, *, single: bool = False) -> Place | None:
         place = Place(root, whole[len(root) + 1 :] or ".", whole, single)
-        # Shared memory of SQLite is made anew by it.
+        # SQLite makes its shared memory anew.
         left_out = self._left_out(place) or not writable(whole) or whole.endswith("-shm")
         return None if left_out else place
 
@@ -174,7 +174,7 @@ class Places:
         return _is_below(place.path, self._excluded)
 
     def _is_made(self, whole: str, *, makes: bool) -> bool:
-        """Return True for a path that the program has made among the temporary files."""
+        """Return True for a temporary path that the program has made."""
         above = whole
         while above != self._temporary:
             if above in self._made:

@@ -25,7 +25,7 @@ class PrintRecorder:
         self._waiting: dict[int, list[str]] = {}
         self._left = KEPT
 
-    def heard(self, call: int, text: str) -> None:
+    def add(self, call: int, text: str) -> None:
         """Take text that was printed inside a call."""
         if self._left > 0:
             self._waiting.setdefault(call, []).append(text[: self._left])

@@ -56,12 +56,12 @@ def revision(folder: str) -> dict[str, Tree] | None:
     if not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
         return None
     try:
-        told = git.asked(
+        output = git.asked(
             Path(folder), *git.STATUS, "--porcelain=v2", "--branch", "--untracked-files=no", seconds=3
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    lines = told.decode("utf-8", "replace").splitlines()
+    lines = output.decode("utf-8", "replace").splitlines()
     head = next((line.removeprefix(_OID) for line in lines if line.startswith(_OID)), "")
     if not head or head.startswith("("):
         return None  # no commit yet

@@ -35,7 +35,7 @@ _Encode = Callable[[Any], Tree]
 
 _FIXED = {None: Arg(data=b"null"), True: Arg(data=b"true"), False: Arg(data=b"false")}
 _HEADERS = "headers"
-"""An argument with secrets as a rule, and most of it as in the request before."""
+"""An argument that usually holds secrets, and mostly repeats the request before."""
 
 
 class QuestionWriter:
@@ -53,7 +53,7 @@ class QuestionWriter:
         self._items: dict[bytes, bytes] = {}
         self._clean: dict[bytes, int] = {}
         self._parted: set[str] = set()
-        """The labels of those that are looked at argument by argument: a secret was seen in one."""
+        """The labels of effects searched argument by argument, as one of them held a secret."""
 
     def line(
         self,
@@ -70,7 +70,7 @@ class QuestionWriter:
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
         if base > number:
-            # Another thread has asked later, and was faster here.
+            # Another thread asked later, but wrote first.
             base, earlier = 0, {}
         within = number_of(scope.call)
         end = _END % (_source(effect.source) + _WRITES[effect.declared], now)
@@ -185,7 +185,7 @@ class QuestionWriter:
             # calls like any other.
             self._soiled.setdefault(label, set()).add(name)
             return self._without_secrets(label, name, arg, base)
-        # Rare, and no time to be clever: write it whole.
+        # This is rare: write the argument whole.
         clean = self._redactor.line(key + arg.whole())
         return _read(clean), clean
 
@@ -193,8 +193,7 @@ class QuestionWriter:
         """Return True if a member holds no secret.
 
         Most short members (settings, unchanged tools) equal those of an earlier call: these are not searched again,
-        unless
-        more secrets have become known.
+        unless more secrets have become known.
         """
         learnt = self._redactor.learnt
         if self._clean.get(member) == learnt:
@@ -237,7 +236,7 @@ def _key(name: str) -> bytes:
 
 
 def _head(effect: Effect, scope: Scope) -> bytes:
-    """Return the scope and effect unchanged. Every run of an agent is another scope."""
+    """Return the scope and effect unchanged. Not cached: each run of an agent has a new scope."""
     return b'"at":%b,%b' % (codec.dumps(scope.path), _what(effect.kind, effect.name))
 
 
@@ -259,7 +258,7 @@ def _small(value: Any) -> bytes | None:
 
 
 def _arg(value: Any, encode: _Encode) -> Arg:
-    """An argument as it is, secrets and all."""
+    """Return an argument unchanged, with its secrets."""
     kind = type(value)
     if kind is str:
         return Arg(value)

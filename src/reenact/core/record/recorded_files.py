@@ -1,6 +1,6 @@
 """Record the files of a run: each as it was at its first use, and its changes at each step.
 
-Nothing is asked of files that the program does not use, but around commands, whose acts are not seen.
+Files that the program does not use are looked at only around commands, whose acts are not seen.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FileRecorder:
         keeper: Keeps their bytes.
         write: Writes an event.
         last: Returns the number of the last call, or None.
-        failed: Takes a fault, which must not reach the program.
+        failed: Called with an error, which must not reach the program.
         now: Returns the seconds since the recording began.
         view: Shows the files, if the program's functions are redirected.
     """
@@ -73,7 +73,7 @@ class FileRecorder:
         self,
         first: Mapping[Path, FileState],
         last: Mapping[Path, FileState],
-        told: Mapping[Path, FileState],
+        written: Mapping[Path, FileState],
         singles: Collection[Path] = (),
     ) -> None:
         """Go on after an earlier process of the run, or after its part in another recording.
@@ -81,11 +81,11 @@ class FileRecorder:
         Args:
             first: The files as they were before the run.
             last: Their states at the last recorded outcome. Differences from them are changes from outside.
-            told: The files as they were before the run, as far as the recording under way has them.
+            written: The files as they were before the run, as far as the recording under way has them.
             singles: Those outside of the recorded folders.
         """
         changed: dict[Place, FileState] = {}
-        untold: dict[Place, FileState] = {}
+        unwritten: dict[Place, FileState] = {}
         with self._own():
             for path, state in last.items():
                 before = first.get(path, NOTHING)
@@ -97,54 +97,54 @@ class FileRecorder:
                     place = self._places.find(str(path), makes=False)
                 if place is None or state.why == "listed":
                     continue
-                if told.get(path) != before and before.kind != "none":
-                    untold[place] = before
+                if written.get(path) != before and before.kind != "none":
+                    unwritten[place] = before
                 known = self._known.add(place, before, replace(state, names=None), None)
                 if state != before:
                     self._watched.add(place.path)
-                # The program has made its own changes again: their times are others.
+                # The program has made its own changes again, at other times.
                 if self._known.renew(known) and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
-            self._events.write("first", untold)
+            self._events.write("first", unwritten)
             self._events.write("outside", changed)
 
     # -- what the program does ---------------------------------------------------------------------------------
 
     def used(self, path: str, *, writes: bool = False) -> None:
-        """The program is about to read a path, or to change it."""
+        """Note that the program is about to read a path, or to change it."""
         with self._own():
             self._use(self._public(path), writes=writes)
 
     def asked(self, path: str) -> bool:
-        """The program has asked for a path's state. Return True if a running command had changed it."""
+        """Note a read of a path's state. Return True if a running command had changed it."""
         if not self._commands.begun:
             return False
         changed = False
         with self._own():
             changed = self._ask(self._public(path))
-        return changed  # noqa: RET504 - also behind an error, which goes no further
+        return changed  # noqa: RET504 - also after an error, which goes no further
 
     def own_change(self, path: str) -> None:
-        """The program's own code is about to change a path: it is recorded wherever it is."""
+        """Note that the program's own code is about to change a path: it is recorded wherever it is."""
         with self._own():
             self._places.add_single(self._public(path))
 
     def listed(self, path: str) -> None:
-        """The program is about to list a folder."""
+        """Note that the program is about to list a folder."""
         with self._own():
             self._list(path)
 
     def listed_again(self, path: str) -> bool:
-        """The program has listed a folder. Return True if a running command had changed its names."""
+        """Note a listed folder. Return True if a running command had changed its names."""
         if not self._commands.begun:
             return False
         changed = False
         with self._own():
             changed = self._list(path)
-        return changed  # noqa: RET504 - also behind an error, which goes no further
+        return changed  # noqa: RET504 - also after an error, which goes no further
 
     def changes_tree(self, path: str, to: str = "") -> None:
-        """The program is about to delete or move a folder with all that is in it, or one file."""
+        """Note that the program is about to delete or move a file, or a folder with its content."""
         with self._own():
             self._use(path, writes=True)
             if to:
@@ -158,7 +158,7 @@ class FileRecorder:
                 self._use(name, writes=True)
 
     def opens_database(self, path: str) -> None:
-        """The program opens a database of SQLite, which writes without being seen."""
+        """Note that the program opens an SQLite database, whose writes are not seen."""
         with self._own():
             for name in (path, f"{path}-journal", f"{path}-wal"):
                 self._use(name, writes=True)
@@ -177,31 +177,31 @@ class FileRecorder:
         return not listed or known.state.kind in ("none", "link") or known.names is not None
 
     def locks(self, descriptor: int) -> None:
-        """The program locks a file: it must stay open here, as closing it would end the lock."""
+        """Keep a locked file open here, as closing it would end the lock."""
         with self._own(), suppress(OSError):
             self._keeper.pin(self._public(os.readlink(f"/proc/self/fd/{descriptor}")))
 
     def command_begins(self, writes: Collection[str] = ()) -> None:
-        """The program is about to start a command, whose changes are found by a walk."""
+        """Note that the program is about to start a command, whose changes are found by a walk."""
         with self._own():
             self._settle("change")
             self._commands.start(map(self._public, writes), self._watched.held_open())
 
     def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
-        """A command has ended: record what it has changed."""
+        """Record the changes of a command that has ended."""
         with self._own():
             self._commands.end(call, map(self._public, wrote))
 
     def left(self, call: int | None) -> None:
-        """The outcome of a call is recorded."""
+        """Note that the outcome of a call is recorded."""
         self._commands.left(call)
 
     def command_printed(self) -> None:
-        """The program has got output of a command: it may look at what that has changed."""
+        """Note that the program has read output of a command, and may look at its changes."""
         self._commands.printed = self._commands.begun
 
     def waited(self) -> None:
-        """A wait of the program has ended: it may read on in open files, which nothing tells."""
+        """Look at open files after a wait of the program: it may read on in them unseen."""
         if self._commands.running > 0 and os.getpid() == self._process:
             with self._own():
                 inodes = open_files()
@@ -210,7 +210,7 @@ class FileRecorder:
                         self._look_again(known)
 
     def walked(self) -> None:
-        """Record what a program that is not seen has changed since the last walk; the first begins."""
+        """Record the changes of an unobserved program since the last walk; at first, only walk."""
         with self._own():
             if self._commands.begun:
                 self._commands.take(None, "change")
@@ -218,7 +218,7 @@ class FileRecorder:
                 self._commands.begin()
 
     def settle(self) -> None:
-        """A step begins or ends: record what has changed since the last one."""
+        """Record the changes since the last step, as a step begins or ends."""
         if (self._watched.paths or self._commands.printed) and os.getpid() == self._process:
             with self._own():
                 self._look_at_command()
@@ -233,19 +233,19 @@ class FileRecorder:
         """Record what a running command has changed, if it has printed since the last look."""
         if self._commands.printed:
             self._commands.printed = False
-            # What the program itself has not changed since, the command has.
+            # All other changes since then are those of the command.
             self._settle("change", {*self._dirty, *self._watched.held_open()})
             self._commands.take(None)
 
     def hide(self, without_secret: Callable[[FileState], FileState]) -> None:
-        """Treat files as `secret` whose bytes were kept, and hold a secret that is known now."""
+        """Mark kept files as `secret` if they hold a secret that is known now."""
         with self._lock:
             self._keeper.forget()
             for known in self._known:
                 known.first, known.state = without_secret(known.first), without_secret(known.state)
 
     def finish(self) -> None:
-        """The run ends: record the last changes."""
+        """Record the last changes, at the end of the run."""
         if os.getpid() == self._process:
             with self._own():
                 self._settle("end")
@@ -255,13 +255,13 @@ class FileRecorder:
 
     @contextmanager
     def _own(self) -> Iterator[None]:
-        """Let nothing out to the program; and do not hear the files that are opened in here."""
+        """Keep errors from the program, and ignore files that the body opens."""
         scope = current()
-        # Without a scope no hook takes what is done in here for the program's.
+        # Without a scope, no hook attributes the body's acts to the program.
         with self._lock, self._shown(), entered(None):
             self._thread = threading.get_ident()
             self._within = None if scope is None else scope.call
-            # Before a file is looked at: what another process makes of it meanwhile is the later state.
+            # Taken before the look: a change by another process in between counts as later.
             self._looked = self._clock()
             try:
                 yield
@@ -316,7 +316,7 @@ class FileRecorder:
         self._events.write("first", {known.place: known.first}, within=within)
 
     def _look_outside(self, known: KnownFile) -> bool:
-        """Record a path that something else has changed since its last use; return True then."""
+        """Record a path if something else has changed it since its last use; return True then."""
         status = status_of(known.place.path)
         mark = None if status is None else mark_of(status)
         if mark == known.mark or (known.state.kind == "folder" == _kind(status)):
@@ -327,7 +327,7 @@ class FileRecorder:
         return changed
 
     def _look_again(self, known: KnownFile) -> bool:
-        """Record a path that something else has changed since the last look; return True then."""
+        """Record a path if something else has changed it since the last look; return True then."""
         path = known.place.path
         if path not in self._watched:
             return self._look_outside(known)
@@ -371,7 +371,7 @@ class FileRecorder:
     # -- lists -------------------------------------------------------------------------------------------------
 
     def _list(self, path: str) -> bool:
-        """Record the names in a folder; return True if they were others at the last look."""
+        """Record the names in a folder; return True if they differ from the last look."""
         place = self._places.find(os.path.realpath(path), makes=False)
         if place is None:
             return False

@@ -76,7 +76,7 @@ class Recorder(Handler):
         self._warned: set[str] = set()
         self._order = threading.RLock()
         self.asked = 0
-        """The questions in the file so far."""
+        """The number of questions in the file so far."""
         self.alone = True
         """False once another process writes to this recording."""
         self._printed = PrintRecorder(self.stamped)
@@ -148,7 +148,7 @@ class Recorder(Handler):
             if rest := self._streams.end(ticket.call or 0, self._seconds()):
                 self._writer.append(rest)
             if isinstance(how, str):
-                inside = b"" if ticket.tool is None or how == "cancelled" else _told(ticket.tool)
+                inside = b"" if ticket.tool is None or how == "cancelled" else _unrecorded(ticket.tool)
                 unkept: list[str] = []
                 if isinstance(how, End):
                     inside += b',"value":' + self._json(unkept, how.value)
@@ -163,7 +163,7 @@ class Recorder(Handler):
 
     def printed(self, scope: Scope, text: str) -> None:
         if scope.call is not None:
-            self._printed.heard(scope.call, text)
+            self._printed.add(scope.call, text)
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         value = live()
@@ -184,7 +184,7 @@ class Recorder(Handler):
 
     def fire(self, scope: Scope, name: str) -> None:
         try:
-            # Where, and what: mostly as before, and clean.
+            # Scopes and names mostly repeat, and were searched before.
             at, what = self._redactor.member("at", scope.path), self._redactor.member("name", name)
             if at is None or what is None:
                 self.write(
@@ -251,7 +251,7 @@ class Recorder(Handler):
         self.snapshots.asked(scope, label)
 
     def secret(self, value: str, *, typed: bool = False) -> str:
-        # A thread that looks at the state waits to write, and this one for its end.
+        # In this order: a thread that takes a snapshot holds its lock while it waits to write.
         with self.snapshots.lock, self._order:
             token = self._redactor.secret("", value, typed=typed)
             late = self._redactor.late()
@@ -263,10 +263,10 @@ class Recorder(Handler):
         return token
 
     def encode(self, value: Any) -> Tree:
-        """A value as it would be recorded (the run's output, its arguments)."""
+        """Return a value as it would be recorded (the run's output, its arguments)."""
         return self._encoder().encode(value)
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _take_out(self, late: LateSecrets) -> None:
         """Take secrets out of all that was written before they were known."""
@@ -279,7 +279,7 @@ class Recorder(Handler):
             return [header, *rest]
 
         if self._writer.rewrite(lines):
-            # Both have the earlier texts, from which later ones are written as differences.
+            # Both hold earlier texts, from which later ones are written as differences.
             self._questions = QuestionWriter(self._redactor)
             self.snapshots.forget()
         for file in self._sidecars:
@@ -292,7 +292,7 @@ class Recorder(Handler):
         unkept: list[str] = []
 
         def encode(value: Any) -> Tree:
-            # Hardly ever needed: most of what is asked is plain.
+            # Rarely called: most arguments are plain.
             encoder = self._encoder()
             tree = encoder.encode(value)
             unkept.extend(encoder.unkept)
@@ -315,12 +315,12 @@ class Recorder(Handler):
         if isinstance(outcome, Value):
             end = (_STREAM if outcome.stream else _WHOLE) % self._seconds()
             if ticket.tool is not None and not outcome.stream:
-                end = _told(ticket.tool) + end
+                end = _unrecorded(ticket.tool) + end
             self._append(_RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
         elif isinstance(outcome, Failure):
-            # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
+            # Parts of an exception (a response, a frame) may be unkept; its type and text are kept.
             tree = codec.encode_error(outcome.error, self._encoder())
             line_ = {"event": "raised", "call": ticket.call, "error": tree, "t": self.seconds()}
             line_ |= ticket.ended_by(outcome)
@@ -334,7 +334,7 @@ class Recorder(Handler):
             self.write(line_ | ticket.ended_by(outcome))
 
     def _json(self, unkept: list[str], value: Any) -> bytes:
-        """The JSON of any value; adds the types that it could not keep to `unkept`."""
+        """Return the JSON of any value; add the types that it could not keep to `unkept`."""
         data = exact(value)
         if data is None:
             encoder = self._encoder()
@@ -391,8 +391,8 @@ class Recorder(Handler):
             warn("and the recording could not note it")
 
 
-def _told(tool: ToolInside) -> bytes:
-    """Return the members that tell what a tool's code used unrecorded."""
+def _unrecorded(tool: ToolInside) -> bytes:
+    """Return the members for the unrecorded inputs of a tool's code."""
     if not tool.unrecorded:
         return _ALL_RECORDED
     files = _FILES % codec.dumps(tool.files) if tool.files else b""

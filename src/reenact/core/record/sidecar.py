@@ -45,7 +45,7 @@ class SidecarFile:
         line = {"event": event, "t": round(self.now() if t is None else t, 6), **members}
         with self._lock:
             data = self._redactor.line(codec.dumps(line))
-            # Its callers keep addresses of blobs.
+            # Callers may still use the old addresses of blobs.
             self._writer.append(moved_to(data, self._moved) if self._moved else data)
 
     def rewrite(self, rewriting: Rewriting) -> None:
@@ -63,11 +63,11 @@ class SidecarFile:
         return self._writer.blob(self._redactor.raw(text.encode("utf-8", "replace")))
 
     def raw(self, data: bytes) -> bytes:
-        """Any bytes without their secrets."""
+        """Return bytes without their secrets."""
         return self._redactor.raw(data)
 
     def now(self) -> float:
-        """Seconds since the recording began."""
+        """Return the seconds since the recording began."""
         return perf_counter() - self._started
 
     def at(self, epoch: float) -> float:

@@ -59,7 +59,7 @@ class Snapshots:
         self._due: dict[str, tuple[Entry, int]] = {}
         self._warned: set[str] = set()
         self.lock = threading.RLock()
-        """Held by a look, which writes at its end: a writer takes it first, or not at all."""
+        """Held during a look, which writes at its end: take it before the lock for writing."""
         self._busy = False
 
     def goes_on(self, counts: Mapping[str, int], last: int) -> None:
@@ -81,7 +81,7 @@ class Snapshots:
         with self.lock:
             for name, entry in list(tracked.entries.items()):
                 known, due = self._due.get(name, (None, 0))
-                # Another object of that name is looked at at once.
+                # A new object of that name is looked at immediately.
                 if risky or number >= due or known is not entry:
                     self._look(
                         tracked, entry, scope, {"call": number - 1 or None, "why": "every"}, risky=risky
@@ -99,7 +99,7 @@ class Snapshots:
             return True
 
     def asked(self, scope: Scope, label: str = "") -> None:
-        """The program wants a snapshot now."""
+        """Take a snapshot at the request of the program."""
         self._all(of_run(scope.run), scope, {"call": self.last or None, "why": "asked", "label": label})
 
     def finish(self, run: Run) -> None:
@@ -121,12 +121,12 @@ class Snapshots:
         risky: bool = False,
     ) -> None:
         if self._busy:
-            # The garbage collector, or the state's own code, has come back here.
+            # The garbage collector, or the state's own code, has called this again.
             return
         self._busy = True
         began = perf_counter()
         try:
-            # Whatever the state's own code does is not the program's doing.
+            # Acts of the state's own code are not recorded.
             with entered(None):
                 self._take(entry, scope, {**when, "why": "risky"} if risky else when)
         except Gone:
@@ -164,7 +164,7 @@ class Snapshots:
         places = list(dict.fromkeys(_unkept(codec.loads(codec.dumps(change)), "")))
         where = f" ({', '.join(places[:3])}{', …' if len(places) > 3 else ''})" if any(places) else ""
         names = ", ".join(dict.fromkeys(kind.replace(":", ".") for kind in kinds))
-        warn(f"the state {entry.name!r} holds what cannot be recorded: {names}{where}; the rest of it is")
+        warn(f"the state {entry.name!r} has parts that cannot be recorded: {names}{where}; the rest is")
 
     def _failed(self, entry: Entry, error: Exception) -> None:
         text = f"the state {entry.name!r} was not recorded ({type(error).__name__}: {error})"
@@ -173,7 +173,7 @@ class Snapshots:
         self._warn(text)
 
     def _warn(self, text: str) -> None:
-        # Figures differ from one time to the next.
+        # The figures after it differ each time.
         known = text.partition(" takes ")[0]
         if known not in self._warned:
             self._warned.add(known)
@@ -196,7 +196,7 @@ class _PendingFacts:
         """Return the value of a field, or None."""
         if field in self._known:
             return self._known[field]
-        # Readers of model calls come with it.
+        # It imports the readers of model calls.
         from reenact.core.query.facts import joined, lookup  # noqa: PLC0415
 
         root, _, path = field.partition(".")
