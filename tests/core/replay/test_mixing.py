@@ -85,7 +85,7 @@ def test_what_this_run_never_asked_is_answered_by_the_other(home):
     bad, good = recorded(body, x=0, y=["near"]), recorded(body, x=1, far="there")
     found, verdict = mixed(body, bad, good, {1: 1})
     assert found == "there"
-    assert any("its answer of the other recording" in each.detail for each in verdict.divergences)
+    assert any("its answer from the other recording" in each.detail for each in verdict.divergences)
 
 
 def test_what_neither_asked_stops_the_replay(home):

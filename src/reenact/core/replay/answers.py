@@ -36,11 +36,11 @@ class Answers:
         self._unanswerable = unanswerable
 
     def recorded(self, call: CallRecord) -> Answer:
-        """The recorded answer. One that was still in flight comes behind all that others were given."""
+        """Return the recorded answer. A call that was still in flight is answered after all others."""
         outcome = call.outcome
-        behind = len(self._log.times)
+        last_place = len(self._log.times)
         if outcome is None:
-            return Answer(Value(None), behind, call.number, cut=behind)
+            return Answer(Value(None), last_place, call.number, cut=last_place)
         if outcome["event"] == "cancelled":
             return Answer(Cancelled(), None, call.number)
         if outcome["event"] == "raised":
@@ -50,7 +50,7 @@ class Answers:
         if call.closing is not None and "value" in call.closing:
             end = End(self._value(call, call.closing["value"]))
         value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
-        cut = behind if end is None and value.stream else None
+        cut = last_place if end is None and value.stream else None
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
 
     def body(self, call: CallRecord) -> bytes:
@@ -82,7 +82,7 @@ class Answers:
         if type(tree) is dict and len(tree) == 1 and type(text := tree.get("$utf8")) is str:
             return text.encode()
         try:
-            # To look for a word in the text takes a tenth of the time that a walk through the tree does.
+            # A search in the text takes a tenth of the time of a walk through the tree.
             data = codec.dumps(tree)
             if b"$" not in data or b'"$' not in data:
                 return codec.loads(data)

@@ -119,7 +119,7 @@ def _of_model(kind: str, call: ModelCall) -> DetachedQuestion:
 
 
 def _digest(tree: Tree) -> bytes:
-    """A long chat's questions are kept by their hashes: whole they would fill the memory."""
+    """Return a hash, as the whole questions of a long chat would fill the memory."""
     return hashlib.blake2b(unmarked(codec.packed(tree)), digest_size=16).digest()
 
 
@@ -129,7 +129,7 @@ def _said(message: Message) -> list[str]:
 
 
 def unmarked(data: bytes) -> bytes:
-    """The same secret has another token in each recording."""
+    """Return the bytes with comparable tokens: a secret has another one in each recording."""
     return _SECRET.sub(rb"[[secret:\1]]", data) if b"[[secret:" in data else data
 
 

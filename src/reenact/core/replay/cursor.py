@@ -47,7 +47,7 @@ class Cursor:
         self._unordered = {path for path, calls in several if _overlapping(calls)}
 
     def loosen(self, call: CallRecord) -> None:
-        """Have the calls inside a call that is made again asked in any order."""
+        """Allow any order for the calls inside a call that is made again."""
         self._unordered |= {inner.scope for inner in self.inside.get(call.number, ())}
 
     def equal(self, call: CallRecord, label: str, args: Mapping[str, Tree]) -> bool:
@@ -86,7 +86,7 @@ class Cursor:
         return [c for c in self.log.calls.values() if c.place < call.place and c.number not in self.asked]
 
     def passed_over(self) -> list[CallRecord]:
-        """The calls not asked for though their thread has asked for one that was recorded later."""
+        """Return the unasked calls whose thread has asked for a later one."""
         latest: dict[str, int] = {}
         for number in self.asked:
             call = self.log.calls[number]
@@ -116,7 +116,7 @@ class Cursor:
             return []
         calls, front = self.by_scope[scope], self._front.get(scope, 0)
         if front < len(calls) and calls[front] is call:
-            # The next one is meant nearly always; only a departure looks further.
+            # It is nearly always the next one; only a departure looks further.
             self._front[scope] = front + 1
             return []
         place = calls.index(call)
@@ -157,10 +157,10 @@ class Cursor:
             yield from self.calls_inside(inner.number)
 
     def missing(self) -> list[CallRecord]:
-        """The recorded calls that were never asked for, nor lie inside one that was answered whole."""
+        """Return the unasked calls that do not lie inside another unasked one."""
         lost = [call for call in self.log.calls.values() if call.number not in self.asked]
         numbers = {call.number for call in lost}
-        # What happened inside a missing call is missing with it, and not worth a line of its own.
+        # The inside of a missing call is missing with it, and gets no line of its own.
         return [call for call in lost if call.within not in numbers]
 
     @property
@@ -170,15 +170,12 @@ class Cursor:
 
 
 def thread_of(scope: str) -> str:
-    """The part of a scope's path that names its thread."""
+    """Return the part of a scope's path that names its thread; empty for the main thread."""
     found = scope.rfind("/thread:")
-    return (
-        scope[: scope.find("/", found + 1)]
-        if found >= 0 and "/" in scope[found + 1 :]
-        else scope
-        if found >= 0
-        else ""
-    )
+    if found < 0:
+        return ""
+    end = scope.find("/", found + 1)
+    return scope if end < 0 else scope[:end]
 
 
 def _is_part(call: CallRecord) -> bool:
@@ -187,7 +184,7 @@ def _is_part(call: CallRecord) -> bool:
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:
-    """Return True if calls of one scope overlapped in time: then their order means nothing.
+    """Return True if calls of one scope overlapped in time, so that their order means nothing.
 
     A call is written when its turn comes, and numbered when it is asked.
     """

@@ -70,14 +70,14 @@ class Departures:
         return self.at(Departure.CHANGED, call, detail=detail)
 
     def never_asked(self, call: CallRecord) -> Divergence:
-        """The program has ended without asking this."""
+        """Return the divergence of a recorded call that the program never made."""
         detail = (
             "the program did not make this call" if self.skipped else "the program ended without this call"
         )
         return self.at(Departure.MISSING, call, detail=detail)
 
     def led_to(self, call: CallRecord, found: Divergence) -> Divergence:
-        """Return the divergence of a call that was left out, before `found` came of it."""
+        """Return the divergence of a left out call that has caused `found`."""
         then = replace(found, hint="")
         return self.at(Departure.MISSING, call, detail=f"left out or moved; then: {then}", hint=HINT)
 
@@ -108,7 +108,7 @@ class Departures:
         return Divergence(Departure.EXTRA, address, after, detail=detail, hint=HINT)
 
     def cut_off(self, address: str) -> Divergence:
-        """The program has got to the point where the recorded run was cut off."""
+        """Return the divergence of a question after the point where the recorded run was cut off."""
         after = max(self._steps.values(), default=0)
         how = "interrupted (KeyboardInterrupt)" if self._interrupted else "cut off"
         detail = f"the recording ends after step {after}: its run was {how}"
@@ -131,7 +131,7 @@ class Departures:
             absent += self._cursor.earlier(there) if self._turnstile.over(there.place) else []
         elif (due := self._due(scope, passed - 1)) is not None:
             absent.append(due)
-        # What came behind a question passes when all threads rest: by then they have asked it.
+        # An outcome after a question passes only when all threads rest: by then they have asked it.
         absent += [c for c in self._log.calls.values() if c.place < passed]
         first = min(
             (c for c in absent if c.number not in self._cursor.asked), key=lambda c: c.number, default=None
@@ -170,7 +170,7 @@ class Departures:
     def _due(self, scope: Scope, position: int) -> CallRecord | None:
         """Return the call that was recorded to come before the outcome at `position`.
 
-        It belongs to the same thread, or to any other thread once those can bring nothing more.
+        It belongs to the same thread, or to another thread if none of those can ask any more.
         """
         found = self._cursor.due(scope.path, position)
         return found or (self._cursor.due(None, position) if self._turnstile.over(position) else None)

@@ -24,7 +24,7 @@ class RecordedFacts:
 
     Args:
         logs: The processes of a recording.
-        providers: `host[:port]` of model providers by the user's word: all that is asked there is a model's.
+        providers: `host[:port]` that the user names as model providers: all requests there are model calls.
     """
 
     def __init__(self, logs: Iterable[Log] = (), providers: Iterable[str] = ()) -> None:
@@ -86,7 +86,7 @@ class RecordedFacts:
 
     @cached_property
     def _held(self) -> str:
-        """A thing held open outside of tools, through which they could write."""
+        """The reason that tools could write through something held open outside of them; else empty."""
         for log in self._logs:
             for call in log.calls.values():
                 if call.kind == TOOL:

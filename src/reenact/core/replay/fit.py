@@ -1,4 +1,4 @@
-"""New plain values in recorded trees: the types that were recorded stay."""
+"""Put new plain values into recorded trees, with the recorded types."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _put(tree: Tree, keys: list[str], change: Callable[[Tree], Tree], missing: s
 
 
 def fit(old: Tree, new: Any, where: str) -> Tree:
-    """A new value as a tree, with the types of the old one where they agree in form."""
+    """Return a new value as a tree, with the types of the old one where they agree in form."""
     encoder = codec.Encoder()
     tree = encoder.encode(new)
     if encoder.unkept:
@@ -91,7 +91,7 @@ def _fit(old: Tree, new: Tree, where: str) -> Tree:
             return _items(old, new, where)
         return new
     if isinstance(new, dict) and next(iter(new), "").startswith("$"):
-        # It came with a type of its own.
+        # It has its own type.
         return new
     return _typed(tag, old[tag], new, where)
 

@@ -57,7 +57,7 @@ def _spec(module: str, folders: list[str]) -> ModuleSpec | None:
 
 
 def _names_of(spec: ModuleSpec) -> set[str] | None:
-    """Return the names that a module defines; None if its text does not tell them all."""
+    """Return the names that a module defines; None if its text cannot tell them all."""
     file = Path(spec.origin or "")
     if not spec.has_location or file.suffix != ".py" or file.stat().st_size > _LARGEST:
         return None
@@ -71,8 +71,8 @@ def _names_of(spec: ModuleSpec) -> set[str] | None:
             found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
     for folder in spec.submodule_search_locations or ():
         found |= {entry.stem for entry in Path(folder).iterdir()}
-    untold = {"*", "__getattr__", "globals", "exec", "setattr", "vars"}
-    return None if found & untold else found
+    dynamic = {"*", "__getattr__", "globals", "exec", "setattr", "vars"}
+    return None if found & dynamic else found
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

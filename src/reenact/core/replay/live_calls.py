@@ -43,7 +43,7 @@ class LiveCalls:
         self._remark = remark
 
     def new(self, question: Question) -> Answer | Ticket:
-        """Decide about a call that the recording does not have, or that comes behind a departure."""
+        """Decide about a call that the recording does not have, or that follows a departure."""
         effect, inside = question.effect, question.scope.tool
         if inside is not None and inside.free and not effect.declared:
             return self._ticket(Ruling(act_of(effect), "live", "", covers=True), question.address)
@@ -85,7 +85,7 @@ class LiveCalls:
         if ruling.mode != "live":
             raise self._refused(ruling, f"{scope.path}/{effect.label}")
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _ticket(self, ruling: Ruling, address: str) -> Ticket:
         return Ticket(None, tool=self._inside(ruling, address))

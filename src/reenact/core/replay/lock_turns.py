@@ -42,7 +42,7 @@ class LockTurns(LockOrder):
         return None if taker is None else taker[0] == self._terms.name(path)
 
     def passed(self, answer: Answer) -> None:
-        """An answer reaches the program: what its call recorded inside is not done again."""
+        """Skip the turns inside an answered call, whose code does not run."""
         if self._within and answer.call is not None:
             for number in (answer.call, *self._inside(answer.call)):
                 self._answered.update(self._within.pop(number, ()))

@@ -1,6 +1,6 @@
 """Compare a question with the recorded one, less the parts that named rules remove.
 
-A rule is a pattern over dotted paths (`args.headers.user-agent`, `args.body.messages[*].id`), optionally behind a
+A rule is a pattern over dotted paths (`args.headers.user-agent`, `args.body.messages[*].id`), optionally after a
 pattern over labels (`http:* args.headers.x-trace`). Rules that made a difference are listed in the verdict.
 """
 
@@ -89,7 +89,7 @@ def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
             f"ignore={text!r}: a rule is a path that begins with `args`, such as 'args.headers.x-trace' or "
             f"'http:* args.body.seed', or one of the words 'order', 'stdout' and 'stderr'"
         )
-    # A rule names a part with all that is below it.
+    # A rule covers a part with everything below it.
     return text, _glob(label or "*"), re.compile(_glob(path).pattern + r"(?=$|[.\[])", re.IGNORECASE)
 
 
@@ -149,7 +149,7 @@ def differences(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Ite
 def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:
     """Return the likeness of two sets of arguments, from 0 to 1. An estimate: `same` is exact."""
     one, other = (codec.packed(dict(args)).decode("utf-8", "replace") for args in (recorded, actual))
-    # The ends are where chats differ; what lies between them is shared history.
+    # Chats differ at their ends; the middle is shared history.
     one, other = (text if len(text) < 4000 else text[:2000] + text[-2000:] for text in (one, other))
     return SequenceMatcher(None, one, other, autojunk=False).quick_ratio()
 
@@ -186,7 +186,7 @@ def _in_order(tree: Any) -> Any:
 
 
 def _unwrapped(tree: Any) -> Any:
-    """The inside of a tagged value: a path reads better without the tags."""
+    """Return the content of a tagged value: a path reads better without the tags."""
     if isinstance(tree, dict) and len(tree) == 1:
         ((key, inner),) = tree.items()
         if key.startswith("$") and isinstance(inner, (str, dict, list)):
@@ -204,7 +204,7 @@ def _json(text: str) -> Any:
 
 
 def _same_boundary(args: Mapping[str, Tree]) -> Mapping[str, Tree]:
-    """A multipart boundary is random: the same form has another one each time."""
+    """Replace the random boundary of a multipart form by a fixed one."""
     headers, body = args.get("headers"), args.get("body")
     if not isinstance(headers, dict) or not isinstance(body, str):
         return args

@@ -17,9 +17,9 @@ from reenact.core.replay.replayer import Replayer
 from reenact.core.replay.watch import edit_of
 from reenact.errors import Departure, Divergence
 
-OWN = "a different question; it got its answer of this recording"
-OTHER = "not in this recording; it got its answer of the other recording"
-OTHERS_LIKE = "a different question; it got its answer of the other recording"
+OWN = "a different question; it got its answer from this recording"
+OTHER = "not in this recording; it got its answer from the other recording"
+OTHERS_LIKE = "a different question; it got its answer from the other recording"
 NEITHER = "not in either of the two recordings"
 
 
@@ -44,7 +44,7 @@ class Mix:
 class Mixing(Replayer):
     """Answers from one process's recording, partly from another run of the same program.
 
-    If the program asks a question that its own recording does not have, since an answer was another, the other
+    If the program asks a question that its own recording does not have, as an answer was different, the other
     recording answers if it can. Otherwise the replay ends there: the answer is unknown.
 
     Args:
@@ -92,15 +92,15 @@ class Mixing(Replayer):
                     self._take(call)
                     self.divergences.append(self._departures.at(Departure.CHANGED, call, detail=OWN))
                     return call
-        given = self._given(question, what.whole, OTHER)
+        given = self._other_answer(question, what.whole, OTHER)
         if given is None and not self._mix.exact:
-            given = self._given(question, what.news, OTHERS_LIKE)
+            given = self._other_answer(question, what.news, OTHERS_LIKE)
         if given is None:
             raise self.state.halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
         return given
 
-    def _given(self, question: Question, what: bytes, detail: str) -> Answer | None:
-        """The other run's answer to that question."""
+    def _other_answer(self, question: Question, what: bytes, detail: str) -> Answer | None:
+        """Return the other run's answer to a question, or None."""
         for call in self._mix.other.calls.values():
             known = self._others[call.number]
             if call.number in self._used or what != (known.whole if detail == OTHER else known.news):

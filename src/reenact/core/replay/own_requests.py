@@ -21,7 +21,7 @@ from reenact.errors import Departure, Divergence, Mismatch
 
 _HTTP = "http"
 _DETAIL = (
-    "the program's own server answers otherwise than recorded; its code, or data that it uses, has changed"
+    "the program's own server gives another answer than recorded; its code, or data that it uses, has changed"
 )
 _BESIDE = "the program's own server did not answer it: another request was under way at the same time"
 _BROKEN = "the program's own server did not answer it: it failed or was given up when it was recorded"

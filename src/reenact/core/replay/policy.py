@@ -53,7 +53,7 @@ class PolicyRule:
         return not any(sign in self.target for sign in "*?[")
 
     def names(self, act: Act) -> bool:
-        """Return True if an act is meant."""
+        """Return True if the target names an act."""
         if self.exact:
             return self.target in act.names
         return any(fnmatchcase(name, self.target) for name in act.names)
@@ -66,7 +66,7 @@ class ActionPolicy:
         words: `TARGET=MODE`, in the order of their strength: the last is the strongest.
 
     Raises:
-        UsageError: A word is none of that.
+        UsageError: A word is not a rule.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -147,7 +147,7 @@ def rule_of(word: str) -> PolicyRule:
 
 
 def _given(word: str, mode: str, given: str, colon: str) -> str:
-    """Return what a mode says after its colon. Raises UsageError."""
+    """Return the value after the colon of a mode. Raises UsageError."""
     if mode not in ("fixed", "simulated"):
         if colon:
             raise UsageError(f"policy {word!r}: {mode} takes no value")

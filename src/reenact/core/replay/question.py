@@ -34,7 +34,7 @@ class Question:
 
     @property
     def trees(self) -> dict[str, Tree]:
-        """The arguments as trees through and through; adapters may have encoded some beforehand."""
+        """The arguments as complete trees; adapters may have encoded some beforehand."""
         whole: dict[str, Tree] = codec.loads(codec.dumps(self.args))
         return whole
 

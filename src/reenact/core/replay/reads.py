@@ -26,7 +26,7 @@ class Reads:
         self._taken: dict[Key, int] = {}
 
     def next(self, scope: Scope, key: Key, values: Sequence[Tree], live: Callable[[], Any]) -> Any:
-        """Return the next of the recorded values; behind the last one, a plausible value."""
+        """Return the next of the recorded values; after the last one, a plausible value."""
         place = self._taken.get(key, 0)
         self._taken[key] = place + 1
         if place < len(values):
@@ -43,7 +43,7 @@ class Reads:
         """Answer a read that the recording lacks (an edited program reads more), and note it."""
         kind = source.partition(":")[0]
         if kind == "times":
-            # Of a file that something else has changed: the program then sees it as it is.
+            # Something else has changed the file: the program sees it as it is now.
             return live()
         if kind == "clock" and values:
             got, given = (

@@ -1,4 +1,4 @@
-"""The effects of a replay that run for real, by the user's wish or behind a departure."""
+"""The effects of a replay that run for real, by the user's wish or after a departure."""
 
 from __future__ import annotations
 

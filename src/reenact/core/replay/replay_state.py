@@ -32,7 +32,7 @@ class ReplayState:
     Attributes:
         divergences: The divergences so far.
         poison: The divergence that stopped the replay, if one did.
-        gone_live: True if the world answers.
+        gone_live: True if effects are answered live.
         ran: The first step of a tool that ran for real, or None.
         watch: The debugger or fork that watches the replay, if any.
         on_halt: Called once, when the replay is stopped by a divergence.
@@ -71,7 +71,7 @@ class ReplayState:
         return self.policy == "raise" or (self.policy == "realign" and self.inserted == "refuse")
 
     def depart(self, divergence: Divergence, question: Question | None = None) -> None:
-        """A departure is found: stop there, or go on as asked, but never without naming it."""
+        """Report a departure: stop there, or go on by the policy. It is always named."""
         if divergence.hint == HINT and (self._forked or self.ran is not None):
             divergence = replace(divergence, hint=FORK_HINT if self.ran is None else forking_hint(self.ran))
         if self._uncertain:
@@ -86,16 +86,16 @@ class ReplayState:
             self.go_live()
 
     def lenient(self) -> None:
-        """From here on a departure is no error: the world answers behind it."""
+        """Treat a later departure as no error: answer live after it."""
         self.policy = "live"
 
     def go_live(self) -> None:
-        """From here on the world answers."""
+        """Answer live from here on."""
         self.gone_live = True
         self._turnstile.open()
 
     def halt(self, divergence: Divergence, question: Question | None = None) -> Halt:
-        """Stop the replay at a divergence; return what stops the program."""
+        """Stop the replay at a divergence; return the exception that stops the program."""
         with self.lock:
             if self.poison is None:
                 self.divergences.append(divergence)

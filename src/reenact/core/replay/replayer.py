@@ -54,7 +54,7 @@ class Replayer(Handler):
         inserted: Under `realign`, `refuse` a call without a counterpart or answer it `live`.
         turnstile: A turnstile of another kind (a fork's).
         tools: The tools that run again, are answered or run for real; see `reruns.Modes`.
-        here: This very process has made the recording.
+        here: This same process has made the recording.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Replayer(Handler):
         self.served: Counter[str] = Counter()
         self.notes: dict[str, int] = {}
         self.compared: list[str] = []
-        """The things beside calls that were compared at the end."""
+        """The things other than calls that were compared at the end."""
         self.uncompared: list[str] = []
         """The recorded things that could not be compared, with the reason."""
         self.changed_since: list[str] = []
@@ -128,7 +128,7 @@ class Replayer(Handler):
         )
 
     def guard(self, guard: ActionGuard) -> None:
-        """Have calls that run for real decided about."""
+        """Let a guard decide about calls that run for real."""
         answers = Substitutes(self._log, self.terms, self.cursor, guard)
         places = len(self._log.times)
         self.real.guard = LiveCalls(guard, answers, places, halt=self.state.halt, remark=self.remark)
@@ -154,7 +154,7 @@ class Replayer(Handler):
             found = self._find(question)
             if found is not None or self.state.policy == "realign":
                 return found or self._departs(question)
-        # Other threads may be about to ask what would look left out here: let them.
+        # Other threads may be about to ask a question that seems left out here: let them.
         self.turnstile.rest()
         with self.state.lock:
             return self._find(question) or self._departs(question)
@@ -162,7 +162,7 @@ class Replayer(Handler):
     def step(self, decision: Answer | Ticket) -> int | None:
         if decision.call is None or self._log.opened.get("process", "main") != "main":
             return None
-        # As it was while the recording was made: behind the start of another process it was not known.
+        # As while recording: after the start of another process it was not known.
         alone = self._log.calls[decision.call].began <= self._alone_until
         return self._steps[decision.call] if alone else None
 
@@ -188,7 +188,7 @@ class Replayer(Handler):
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         begun = self._own_requests.begun(ticket.call, outcome)
         if begun is not None:
-            # What follows the head comes as it comes.
+            # The body has no recorded place.
             ticket.order = None
         self._compare(begun)
         self.on_run(ticket.call)
@@ -291,7 +291,7 @@ class Replayer(Handler):
         )
 
     def remark(self, text: str) -> None:
-        """Add to the verdict a reason why this replay is not wholly faithful."""
+        """Add to the verdict a reason against a faithful replay."""
         self.notes[text] = self.notes.get(text, 0) + 1
 
     @property
@@ -390,7 +390,7 @@ class Replayer(Handler):
         return answer
 
     def _abandon_parts(self, call: CallRecord) -> None:
-        """The chunks of a call that runs for real are other ones, at places of their own."""
+        """Pass over the recorded places of chunks, as a call that runs for real gives its own."""
         chunks = [order for order, _, _ in call.pieces]
         self.turnstile.abandon(chunks if call.end_order is None else (*chunks, call.end_order))
 

@@ -1,4 +1,4 @@
-"""Compare what tools give that run again with what they gave when they were recorded."""
+"""Compare the results of tools that run again with the recorded ones."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from reenact.errors import Divergence
 
 
 class RerunResults:
-    """Takes results, chunks and ends of tools that run again; other ones are departures.
+    """Compares results, chunks and ends of tools that run again; differences are departures.
 
     Args:
         steps: The step number of each call.
         state: The replay's state.
-        tools: Compares.
+        tools: Compares values.
         cursor: The calls that have been asked for.
         departures: Names a departure that an earlier one has caused.
-        answers: Recorded answers, where the program gets those after all.
+        answers: Recorded answers, for tools that get those after all.
         turnstile: The recorded order.
         served: Counts the calls that are as recorded, by kind.
         remark: Adds a note to the verdict.
@@ -63,7 +63,7 @@ class RerunResults:
         with self._state.lock:
             found = self._tools.departure(call, self._steps[call.number], outcome)
             if found is not None and isinstance(outcome, Cancelled):
-                # Its coroutine is being closed, and could not be told.
+                # Its coroutine is being closed: an exception cannot be raised in it.
                 self._state.divergences.append(found)
                 self._cancelled.append((self._turnstile.position, found))
             elif found is None:
@@ -94,7 +94,7 @@ class RerunResults:
             found = self._tools.other_end(call, self._steps[call.number], count, how)
             self._turnstile.abandon([order for order, _, _ in call.pieces[count:]])
             if found is not None and how in ("closed", "cancelled"):
-                # Its generator is being closed, and could not be told.
+                # Its generator is being closed: an exception cannot be raised in it.
                 self._state.divergences.append(found)
             elif found is not None:
                 self._depart(call, found)
@@ -104,7 +104,7 @@ class RerunResults:
         self._state.depart(self._departures.overtook(call, found) or found)
 
     def name_causes(self) -> None:
-        """Name a left out call in the place of a tool that was cancelled because it was left out."""
+        """Name a left out call in place of a tool's cancellation that it has caused."""
         for position, found in self._cancelled:
             due = [c for c in self._cursor.missing() if c.outcome is not None and c.place <= position]
             if due and found in self._state.divergences:

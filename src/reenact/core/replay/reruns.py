@@ -34,7 +34,7 @@ class Modes:
         words: `rerun`, `answer` or `live` for all tools, and `NAME=MODE` for one; the default is `rerun`.
 
     Raises:
-        UsageError: A word is neither.
+        UsageError: A word has no valid mode.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -97,7 +97,7 @@ class Tools:
         self._did_not_run: set[str] = set()
         """The addresses of tool calls whose code runs again or does not.
 
-        They are without numbers of tasks and threads. Those noted last are not among them yet.
+        They have no numbers of tasks and threads. The latest notes are added on use.
         """
         self._args = log.args
         self._log = log
@@ -125,7 +125,7 @@ class Tools:
         if outcome.get("event") in ("returned", "raised") and not (
             "unrecorded" in outcome or outcome.get("stream")
         ):
-            # A fork ran it around its step: the question is the parent's, and the outcome another tool's perhaps.
+            # A fork ran it around its step: the question is the parent's, and the outcome may be another tool's.
             return None
         reason = self._reason(question, call)
         if not (reason or question.equal or match.same(self._args(call), question.args)):
@@ -167,7 +167,7 @@ class Tools:
         return around <= self._ran and not around & self._did_not_run
 
     def not_done(self) -> str:
-        """Return what answered tools did not do, in words that follow a sentence.
+        """Return a clause on the answered tools, which did not run.
 
         Empty without such tools.
         """
@@ -238,7 +238,7 @@ class Tools:
         return bool(call.called["source"] == self._digests.get(call.number))
 
     def moved_on(self, call: CallRecord) -> None:
-        """Answer a tool from the recording after all: it uses state that is a later one by now."""
+        """Answer a tool from the recording after all, as its state has changed since."""
         self.answered[call.label] = (
             "this process has made the recording, and the tool's state is a later one by now"
         )
@@ -264,7 +264,7 @@ class Tools:
         return ", ".join(effect.source.unrecorded)
 
     def _ran_in_fork(self, call: CallRecord) -> bool:
-        """Return True if a tool ran in the recorded fork: behind its step, or again before it.
+        """Return True if a tool ran in the recorded fork: after its step, or again before it.
 
         In forks of earlier versions, those before it did not, and what they drew is missing.
         """
@@ -273,18 +273,18 @@ class Tools:
         )
 
     def _differences(
-        self, call: CallRecord, outcome: Outcome, told: Mapping[str, Tree] | None = None
+        self, call: CallRecord, outcome: Outcome, entry: Mapping[str, Tree] | None = None
     ) -> tuple[Mismatch, ...]:
-        told = call.outcome or {} if told is None else told
-        if isinstance(outcome, Value) and told.get("event") == "returned":
-            value, recorded = outcome.value, told.get("value")
+        entry = call.outcome or {} if entry is None else entry
+        if isinstance(outcome, Value) and entry.get("event") == "returned":
+            value, recorded = outcome.value, entry.get("value")
             if type(value) is type(recorded) and type(value) in match.SINGLE and value == recorded:
                 return ()
             data = exact(value)
             if data is not None and data == codec.dumps(recorded):
                 # As recorded, byte for byte: so it holds no secret either, which would be a token there.
                 return ()
-        then, now = _recorded(told), self._actual(outcome)
+        then, now = _recorded(entry), self._actual(outcome)
         if match.same(then, now):
             return ()
         if self._terms.recognise(match.differences(then, now)):

@@ -1,7 +1,7 @@
 """The guard: decide before an act whether it may happen.
 
-Asked for every effect that is about to run for real behind the step of a fork, and behind a departure of a replay. The
-policy of the user decides first, then the declaration or the method, then what the recording shows.
+It is asked about every effect that is about to run for real after the step of a fork, or after a departure of a replay.
+The policy of the user decides first, then the declaration or the method, then what the recording shows.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class Ruling:
         act: The act.
         mode: `live`, `recorded`, `fixed`, `simulated` or `refuse`.
         basis: The reason, in words.
-        covers: Everything inside of it may happen, too, but for what is declared to write: the user or the
-            declaration says so.
+        covers: True if everything inside may happen too, except what is declared to write.
         given: Of `fixed` and `simulated`: the rule's own words, or the declared answer.
     """
 
@@ -82,7 +81,7 @@ class ActionGuard:
         self._lock = threading.Lock()
 
     def rule(self, effect: Effect, within: int | None = None) -> Ruling:
-        """Decide on an effect inside that call. It may ask the user, once a target."""
+        """Decide on an effect inside that call. It may ask the user, once per target."""
         http = effect.kind == "http"
         act = act_of(effect, self._facts.model_hosts if http else (), self._facts.providers)
         rule = self.policy.rule(act)
@@ -115,7 +114,7 @@ class ActionGuard:
         return self.rule(effect, within)
 
     def asked(self, act: Act, doubt: str) -> Ruling:
-        """Ask the user about an act, once a target; without a terminal it is refused."""
+        """Ask the user about an act, once per target; without a terminal it is refused."""
         with self._lock:
             known = self._answers.get(act.target)
             if known is None and self._ask is not None:
@@ -135,7 +134,7 @@ class ActionGuard:
             self._covered.add(call)
 
     def cover(self, call: int) -> None:
-        """Let everything inside of a call happen, but for what is declared to write."""
+        """Let everything inside of a call happen, except what is declared to write."""
         self._covered.add(call)
 
     def covers(self, call: int) -> bool:

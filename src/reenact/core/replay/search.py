@@ -62,9 +62,9 @@ class CallSearch:
             call = self._elsewhere(question)
         elif not self._asks(call, question):
             call = self._elsewhere(question)
-        if call is None and self._behind(scope):
-            behind = len(self._log.times)
-            return Answer(Value(self._departures.cut_off(question.address)), behind, cut=behind)
+        if call is None and self._after_cut(scope):
+            last = len(self._log.times)
+            return Answer(Value(self._departures.cut_off(question.address)), last, cut=last)
         return call
 
     def take(self, call: CallRecord) -> None:
@@ -92,7 +92,7 @@ class CallSearch:
         elif sure:
             self.take(nearest)
         else:
-            # A guess overtakes nothing: what stands before it may still come.
+            # A guess overtakes nothing: earlier calls may still come.
             self._cursor.asked.add(nearest.number)
         return nearest
 
@@ -105,8 +105,8 @@ class CallSearch:
         """Return the divergences of all questions that had no counterpart, at the end of a replay."""
         return self._realignment.pair_up()
 
-    def _behind(self, scope: Scope) -> bool:
-        """Return True if a question may lie behind the point where the recorded run was cut off.
+    def _after_cut(self, scope: Scope) -> bool:
+        """Return True if a question may come after the point where the recorded run was cut off.
 
         In that case all other recorded outcomes are released first.
         """
@@ -117,7 +117,7 @@ class CallSearch:
     def _asks(self, call: CallRecord, question: Question) -> bool:
         recorded, label, args = self._log.args(call), question.label, question.args
         if recorded.keys() == args.keys():
-            # Mostly it is one argument that has secrets (a request's headers), and another that is long.
+            # Usually one argument has secrets (a request's headers), and another one is long.
             differing = list(match.differing(recorded, args))
             if differing:
                 self._terms.clean_args(args, differing)
@@ -133,7 +133,7 @@ class CallSearch:
         return self._cursor.equal(call, label, args)
 
     def _elsewhere(self, question: Question) -> CallRecord | None:
-        """Return the same question at another place of its scope: calls were removed or moved."""
+        """Return an equal recorded call at another place: calls were removed or moved."""
         realigns = self._state.policy == "realign"
         if self._state.policy == "raise" and self._real:
             return None

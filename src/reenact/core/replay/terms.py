@@ -34,7 +34,7 @@ class Terms:
         self._learnt = 0
 
     def args(self, effect: Effect) -> dict[str, Tree]:
-        """An effect's arguments as trees, their secrets still in them."""
+        """Return an effect's arguments as trees, with their secrets."""
         return {
             name: value if codec.is_own_tree(value) else self._arg(value)
             for name, value in effect.args.items()
@@ -55,26 +55,26 @@ class Terms:
             args |= codec.loads(self._redactor.line(raw))
 
     def tree(self, value: Any) -> Tree:
-        """A value as the recording would have it."""
+        """Return a value as the recording would have it."""
         return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
 
     def value(self, value: Any) -> Tree:
-        """The value of an outcome as the recording would have it."""
+        """Return the value of an outcome as the recording would have it."""
         tree = codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value)
         return self.clean({"value": tree})["value"]
 
     def clean(self, tree: Tree) -> Tree:
-        """A tree without its secrets."""
+        """Return a tree without its secrets."""
         return codec.loads(self._redactor.line(codec.dumps(tree)))
 
     def raw(self, data: bytes) -> bytes:
-        """Bytes without their secrets."""
+        """Return bytes without their secrets."""
         return self._redactor.raw(data)
 
     def recognise(self, differences: Iterable[Mismatch]) -> bool:
-        """Learn the secrets that texts have in the place of tokens; True if there are any.
+        """Learn the secrets that the actual texts have in place of tokens; True if there are any.
 
-        The program may have them in its code, and the recorded run knew them for secrets only later.
+        The program may have them in its code, and the recorded run recognised them only later.
         """
         found = [
             self._redactor.recognise(one.recorded, one.actual)

@@ -18,7 +18,7 @@ class Watch(Protocol):
         """Called before a question is answered: from the recording, or live where `call` is None."""
 
     def departed(self, divergence: Divergence, question: Question | None) -> None:
-        """Called when the program departs from its recording, with a question or while it waits."""
+        """Called when the program departs from its recording, with its question if there is one."""
 
     def left(self, call: int | None, outcome: Outcome) -> None:
         """Called when an effect that ran for real has returned."""
