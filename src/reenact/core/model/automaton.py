@@ -17,7 +17,7 @@ from reenact.core.patterns import lazy
 from reenact.errors import UsageError
 
 LONGEST = 1000
-"""The most characters of a pattern."""
+"""The maximum number of characters of a pattern."""
 
 _MEMORY = 2 << 20  # bytes that the automaton of one pattern may take
 _SIZE = 300  # instructions of one pattern: on the worst text each of them costs its time on each byte
@@ -75,13 +75,13 @@ def automaton(pattern: str, *, ignore_case: bool = False) -> Automaton:
         PatternError: It is longer than `LONGEST`, would need too much memory, or is no regular expression: it has a
             backreference, looks ahead or behind, or is malformed.
     """
-    byte_automaton(pattern)  # whose size is that of the pattern: classes of Unicode are large in themselves
+    byte_automaton(pattern)  # checks the size, which Unicode classes would enlarge
     return _compiled(_translated(pattern), "UTF8", ignore_case=ignore_case, said=pattern)
 
 
 @lru_cache(maxsize=256)
 def byte_automaton(pattern: str) -> Automaton:
-    r"""The automaton of a pattern over bytes, as `re` has it: \w, \d and \s mean those of ASCII.
+    r"""Compile a pattern over bytes, as in `re`: \w, \d and \s mean those of ASCII.
 
     Raises:
         PatternError: As for `automaton`.
@@ -124,15 +124,14 @@ def _why(error: Exception) -> str:
 
 
 def _translated(pattern: str, *, unicode: bool = True) -> str:
-    """The same pattern in RE2's syntax. Each character is read once."""
+    """Return a pattern in RE2's syntax. Each character is read once."""
     out: list[str] = []
     within = False
     for atom in _ATOM.findall(pattern[: LONGEST + 1]):
         if atom[0] == "\\" and len(atom) > 1:
             out.append(_escape(atom, within=within, unicode=unicode))
-        elif (
-            atom[0] == "[" and not within
-        ):  # a bracket that follows at once is no end, but one of the characters
+        elif atom[0] == "[" and not within:
+            # A bracket right after it is a character of the class, not its end.
             within = True
             out.append(atom.replace("]", r"\]"))
         else:

@@ -109,12 +109,12 @@ def _text(text: str, base: str, call: int) -> bytes:
     head = tail = 0
     if len(text) > SMALL:
         most = min(len(text), len(base))
-        # Less than this would not be worth a reference.
+        # A shorter common part is not worth a reference.
         if text[:SMALL] == base[:SMALL]:
             head = _common(text, base, most)
         if text[-SMALL:] == base[-SMALL:]:
             tail = _common_end(text, base, most - head)
-        # A little is written again on either side, so that a secret is never cut in two before it is looked for.
+        # Write some characters again on either side, so that a secret is whole when it is looked for.
         head, tail = max(0, head - _BACK), max(0, tail - _BACK)
     if head + tail <= SMALL:
         return orjson.dumps(text)
@@ -123,10 +123,10 @@ def _text(text: str, base: str, call: int) -> bytes:
 
 def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
     most = min(len(items), len(base))
-    # Tools mostly are all as before.
+    # Lists of tools usually do not change.
     head = most if items == base else _common(items, base, most)
     if head and items[head - 1].startswith(b'"'):
-        # A flag may stand before its secret (`--api-key`, …): the two are never parted before they are looked at.
+        # A flag may stand before its secret (`--api-key`, …): both are written together, to be searched together.
         head -= 1
     tail = _common_end(items, base, most - head)
     new = b"[%b]" % b",".join(items[head : len(items) - tail])
@@ -153,7 +153,7 @@ def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
 
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:
-    # In growing blocks: what is common runs long.
+    # In growing blocks, as common parts are long.
     low, block = 0, SMALL
     while low < most and same(low, high := min(low + block, most)):
         low, block = high, min(block * 4, _BLOCK)

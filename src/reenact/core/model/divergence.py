@@ -92,7 +92,7 @@ class Verdict:
 
 
 def verdict_tree(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as plain values, for `--json` and from one process to another."""
+    """Return a verdict as plain values, for `--json` and from one process to another."""
     tree = asdict(verdict)
     for divergence in tree["divergences"]:
         divergence["kind"] = Departure(divergence["kind"]).value
@@ -100,7 +100,7 @@ def verdict_tree(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_of(tree: Mapping[str, Any]) -> Verdict:
-    """The verdict that `verdict_tree` gave."""
+    """Return the verdict of a tree made by `verdict_tree`."""
     divergences = tuple(
         Divergence(
             Departure(item["kind"]),
@@ -130,7 +130,7 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
 
 
 def merged(verdicts: Sequence[Verdict]) -> Verdict:
-    """One verdict over the processes of a run; the first one's recording."""
+    """Return one verdict over the processes of a run, with the first one's recording."""
     live: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     again: Counter[str] = Counter()
@@ -162,7 +162,7 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
 
 def forking_hint(step: int) -> str:
     """Return the hint for a run in which a recorded tool ran for real."""
-    return f"step {step} ran for real and may have answered otherwise: a fork with at={step} goes on live from there"
+    return f"step {step} ran for real and may have given another answer: a fork with at={step} goes on live from there"
 
 
 def forking_step(divergence: Divergence) -> int | None:

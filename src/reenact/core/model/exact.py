@@ -1,7 +1,7 @@
 """Encode values that JSON holds exactly, in C: nearly all values at the boundary.
 
 The codec walks through a value to tag the types that JSON lacks. If there is nothing to tag, that walk costs more
-than all else; so this module finds it out without one.
+than everything else, so this module finds out without one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import orjson
 from reenact.core.model.codec.written import DEEPEST, MOST, nested
 from reenact.core.patterns import lazy
 
-# Each object that is referred to more than once is written once, which is what makes it twice as fast as version 2: a
-# flag (0x80) on the type's letter says so. Later versions have short forms, which look like any text.
+# It is twice as fast as version 2, as an object with several references is written once: a flag (0x80) on the type's
+# letter marks it. Later versions have short forms, which cannot be told from text.
 _VERSION = 3
-# A tuple of fewer than 2**24 items, and a float that is no number or infinite: without that flag, and with it.
+# A tuple of fewer than 2**24 items, and a float that is NaN or infinite: without that flag, and with it.
 _TUPLE = lazy(rb"\(...\0", re.DOTALL)
 _SHARED_TUPLE = lazy(rb"\xa8...\0", re.DOTALL)
 _NO_NUMBER = lazy(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
@@ -72,7 +72,7 @@ def exact_items(value: list[Any]) -> list[bytes] | None:
 def _written(value: Any) -> bytes:
     """Return a value's JSON. Raises TypeError if it is nested too deeply, and for other types.
 
-    Within so many lists orjson refuses what is deeper than the limit, so that nothing is written twice.
+    The value is put into as many lists as bring the limit of orjson down to ours.
     """
     for _ in range(_ROOM):
         value = [value]
@@ -98,7 +98,7 @@ def _known(value: Any) -> bool | None:
             todo += part.values()
         elif kind is list:
             todo += part
-        elif kind is not float or part - part != 0:  # what is no number, or infinite
+        elif kind is not float or part - part != 0:  # NaN, or infinite
             return False
         if len(todo) > _FEW:
             return None
@@ -109,16 +109,16 @@ def _reads_back(value: Any, inside: bytes | None, data: bytes) -> bool:
     """Return True if a value of known types, none too deep, reads back from its JSON unchanged."""
     if b"$" in data and b'"$' in data:
         return False
-    # A tuple would become a list, and what is no number None. What only looks like one here is compared.
+    # A tuple would become a list, and NaN None. A pattern may match other bytes too, so compare then.
     return inside is None or not _doubtful(inside) or bool(orjson.loads(data) == value)
 
 
 def _doubtful(inside: bytes) -> bool:
-    """Return True if the bytes may hold a tuple, or a float that is no number."""
+    """Return True if the bytes may hold a tuple, or a float that is NaN or infinite."""
     return bool(
         _TUPLE.search(inside)
         or _NO_NUMBER.search(inside)
-        # The flagged letters are in few values, which is told ten times as fast.
+        # Few values have these bytes, and a search for one byte is ten times as fast.
         or (b"\xa8" in inside and _SHARED_TUPLE.search(inside))
         or (b"\xe7" in inside and _SHARED_NO_NUMBER.search(inside))
         or len(inside) >= _LARGE

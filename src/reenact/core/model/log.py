@@ -180,7 +180,7 @@ class Log:
             self.take(event)
 
     def take(self, event: Event) -> None:
-        """One more event, the next of its file."""
+        """Add the next event of the file."""
         data = event.data
         self.empty = False
         seconds = data.get("t", 0.0)
@@ -241,7 +241,7 @@ class Log:
         if call is not None:
             call.end, call.ended, call.closing = data["event"], float(data["t"]), data
             if data["event"] == "ended":
-                # That nothing more comes wakes the program too; that it stopped reading is its own doing.
+                # The end of a stream wakes the program; `closed` is the program's own act.
                 call.end_order = self._place(data)
 
     _on_closed = _on_ended
@@ -277,7 +277,7 @@ class Log:
         self.notes.append(data)
         call = self.calls.get(data["call"]) if data["what"] == RESUMED and "call" in data else None
         if call is not None:
-            # What it had given so far is void.
+            # Its answer so far is void.
             orders = [call.order, *(order for order, _, _ in call.pieces)]
             self.void += [order for order in orders if order is not None]
             call.outcome, call.order, call.pieces = None, None, []
@@ -329,7 +329,7 @@ class Log:
                 number = delta.base_of(tree)
                 args[name] = tree if number is None else self._from_base(link.number, name, tree, number)
             if len(self._whole) >= _KEPT:
-                # The chain goes on from the newest; what is older is restored again when asked for.
+                # The chain needs only the newest; older arguments are restored again on use.
                 for old in list(self._whole)[: _KEPT // 2]:
                     del self._whole[old]
             self._whole[link.number] = args

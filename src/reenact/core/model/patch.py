@@ -46,7 +46,7 @@ class Patch:
         self._clean = clean
 
     def whole(self, node: Node) -> Tree:
-        """The tree of a node."""
+        """Return the tree of a node."""
         if isinstance(node, Leaf):
             return node.tree(self._encoder)
         if isinstance(node.kids, dict):
@@ -54,7 +54,7 @@ class Patch:
         return [self.whole(kid) for kid in node.kids]
 
     def between(self, new: Node, old: Node | None) -> Tree:
-        """The change that makes `new` of `old`; without an `old`, the whole."""
+        """Return the change from `old` to `new`; without an `old`, the whole tree."""
         if old is None:
             return self.whole(new)
         return SAME if same(new, old) else self._change(new, old, lambda text: text)
@@ -86,7 +86,7 @@ class Patch:
                 beside = _short_text(new.get(previous)) if key.lower() == "value" else None
                 named: dict[str, Tree] = {}
                 if beside is not None and isinstance(kid, Leaf) and kid.is_text:
-                    # `{"name": "api-key", "value": "…"}`: never written without the one that may name it.
+                    # `{"name": "api-key", "value": "…"}`: never written without the member that may name it.
                     named = {previous: self.whole(beside)}
                     changed |= named
                 changed[key] = self.whole(kid) if earlier is None else self._member(key, kid, earlier, named)
@@ -101,7 +101,7 @@ class Patch:
 
     def _member(self, key: str, kid: Node, earlier: Node, named: dict[str, Tree]) -> Tree:
         if isinstance(kid, Branch) and isinstance(kid.kids, list) and not self._clean({key: [_PROBE]}):
-            # `"passwords": ["…", "…"]`: each of them is known by the name before the bracket.
+            # `"passwords": ["…", "…"]`: they are recognised by the name before the bracket.
             return self.whole(kid)
         return self._change(kid, earlier, lambda text: {**named, key: text})
 
@@ -137,7 +137,7 @@ class Patch:
                 expected = found + 1
                 continue
             if expected < olds.stop and mark(old[expected]) not in wanted:
-                # It stands where one was that is nowhere else any more: that one, changed.
+                # It replaces an item that is gone: write it as a change of that item.
                 if isinstance(old[expected], Branch) and isinstance(new[place], Branch):
                     made.changed(expected, self._change(new[place], old[expected], None))
                 else:
@@ -182,7 +182,7 @@ class _Pieces:
         self._new = new
 
     def run(self, first: int, count: int) -> None:
-        """Some of the earlier items."""
+        """Add a run of earlier items."""
         if not count:
             return
         last = self.found[-1] if self.found else None
@@ -192,11 +192,11 @@ class _Pieces:
             self.found.append([first, count])
 
     def changed(self, place: int, change: Tree) -> None:
-        """One of the earlier items, changed."""
+        """Add an earlier item, changed."""
         self.found.append({"at": place, "by": change})
 
     def literal(self, place: int) -> None:
-        """The item of that place of the new list, whole."""
+        """Add the item at a place of the new list, whole."""
         last = self.found[-1] if self.found else None
         if isinstance(last, dict) and "new" in last:
             items = last["new"]
@@ -232,7 +232,7 @@ def _short_text(node: Node | None) -> Leaf | None:
 
 
 def _natural(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
-    """The order that a reader gives the members by itself."""
+    """Return the order that a reader gives the members without being told."""
     return [*(key for key in old if key in new), *(key for key in new if key not in old)]
 
 
@@ -345,7 +345,7 @@ def clean_by(line: Callable[[bytes], bytes]) -> Callable[[Tree], bool]:
         try:
             data = orjson.dumps(tree)
         except TypeError:
-            # A text that UTF-8 cannot hold is written in another way altogether.
+            # A text that UTF-8 cannot hold is written in another form.
             return False
         return line(data) is data
 

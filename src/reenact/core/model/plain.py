@@ -1,6 +1,6 @@
 """Show recorded trees as plain JSON, for people and filters: no tags, no recorded types.
 
-A tree keeps every Python type by a tag (`{"$tuple": [1, 2]}`), and decoding it wants those types loaded. A mere
+A tree keeps every Python type by a tag (`{"$tuple": [1, 2]}`), and decoding it needs those types loaded. A
 reader of a recording has neither the agent's code nor its libraries; here a dataclass is its fields, a tuple a list.
 """
 
@@ -80,7 +80,7 @@ def parsed(text: Any) -> Any:
 
 
 def compact(value: Any) -> str:
-    """A plain value on one line of JSON."""
+    """Return a plain value on one line of JSON."""
     if isinstance(value, str):
         return value
     try:
@@ -112,17 +112,13 @@ def _size(data: str) -> str:
     return f"<{len(base64.b64decode(data))} bytes>"
 
 
-def _inner(tree: Tree) -> Any:
-    return plain(tree)
-
-
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "$dict": _pairs,
     "$ordereddict": _pairs,
     "$counter": _pairs,
-    "$tuple": _inner,
-    "$set": _inner,
-    "$frozenset": _inner,
+    "$tuple": plain,
+    "$set": plain,
+    "$frozenset": plain,
     "$int": str,
     "$float": str,
     "$utf8": str,

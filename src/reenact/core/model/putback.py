@@ -65,7 +65,7 @@ def _into_object(live: Any, fields: Mapping[str, Tree], tree: Tree, lost: Callab
         old = own.get(name) if own is not None else getattr(live, name, None)
         new = put_back(old, item, lost)
         if new is not old or old is None:
-            # Past validators, properties and `frozen`: it is the object's former value, no assignment.
+            # Past validators, properties and `frozen`: this restores a value, and is no assignment.
             object.__setattr__(live, name, new) if own is None or name not in own else own.__setitem__(
                 name, new
             )
@@ -111,7 +111,7 @@ def _key(tree: Tree) -> Any:
 
 
 def _fields(live: Any, tree: Tree) -> Mapping[str, Tree] | None:
-    """The recorded fields of an object, where `live` is one of the same class."""
+    """Return the recorded fields of an object of the class of `live`; None for other trees."""
     if not isinstance(tree, dict) or len(tree) != 1:
         return None
     ((tag, inner),) = tree.items()

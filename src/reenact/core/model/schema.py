@@ -42,14 +42,14 @@ Specification: TypeAlias = tuple[Members, Members]
 Compiled: TypeAlias = Mapping[
     str, tuple[tuple[tuple[str, type | None, int | None, Test], ...], tuple[tuple[str, Test], ...]]
 ]
-"""The same in tuples.
+"""The same as tuples.
 
-For a required member also the type that passes without a call: always, or as a number from that one on.
+A required member also has the type, and the least number, that passes without a call of its test.
 """
 
 
 def members(tree: Mapping[str, Tree], tests: Members) -> str:
-    """The name of the first member that fails its test; empty if all that are there pass."""
+    """Return the name of the first member that fails its test; empty if all present ones pass."""
     return next((name for name, test in tests.items() if name in tree and not test(tree[name])), "")
 
 
@@ -374,7 +374,7 @@ def _required(name: str, test: Test) -> tuple[str, type | None, int | None, Test
 
 
 def compiled(documented: Mapping[str, Specification]) -> Compiled:
-    """The tests in the shape that `check` takes."""
+    """Return the tests in the form that `check` takes."""
     return {
         event: (
             tuple(starmap(_required, required.items())),

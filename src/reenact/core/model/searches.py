@@ -1,7 +1,7 @@
-"""Let no search of the libraries for patterns be under way when Python ends.
+"""Make Python wait at its end for searches in the C++ libraries for patterns.
 
-Python ends the daemon threads that are left. Code in C++ cannot be left in this way: it aborts the process, and a
-program that has done its work ends with another status.
+Python stops the daemon threads that still run. In C++ code this aborts the process, and a program that has done its
+work ends with a wrong status.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _PATIENCE = 1.0
 under_way: list[int] = []
 """An entry for each search that runs now."""
 ending: list[int] = []
-"""The thread that ends Python, once it does."""
+"""The thread that ends Python, once that has begun."""
 
 
 def wait_at_the_end() -> None:
-    """Hold up a search that begins while Python ends, but not in the thread of the end."""
+    """Delay a search that begins while Python ends, except in the thread that ends it."""
     if get_ident() not in ending:
         under_way.pop()
         sleep(_PATIENCE)  # by then Python has ended, or what it runs at its end needs this thread
@@ -34,7 +34,7 @@ def wait_at_the_end() -> None:
 
 
 def ended_first(search: Callable[..., T]) -> Callable[..., T]:
-    """Return a search that Python waits for when it ends."""
+    """Return a search that Python waits for at its end."""
 
     def searched(*args: Any) -> T:
         under_way.append(0)

@@ -2,7 +2,7 @@
 
 Most of a large state does not change between two looks. It is kept as bytes, piece by piece: a look makes the bytes
 of each piece again, which is done in C, and compares. Only the differences are encoded, and `patch` writes them.
-Nothing here refers to the live objects, which go on changing: a node never changes.
+Nothing here refers to the live objects, which may change; a node never does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROW = 64
 _TRIES = 8
 _CONTAINERS = {dict, list, set, OrderedDict, Counter, deque}
 _CHANGING = {codec.type_name(kind) for kind in _CONTAINERS}
-"""No built-in container is unkept, unless it changes under our hands (or is too deep)."""
+"""Built-in containers, which are unkept only if they change meanwhile or are too deep."""
 
 
 class Leaf:
@@ -164,7 +164,7 @@ class Look:
                 data = marshal.dumps(value, _MARSHAL)
                 if known is not None and data == known.data:
                     return known
-                # marshal takes anything with a buffer for bytes; what orjson takes besides is told apart by marshal.
+                # orjson refuses buffers, which marshal takes for bytes; marshal refuses other types that orjson takes.
                 orjson.dumps(value)
                 return Leaf(data, PLAIN)
             except (ValueError, TypeError):
@@ -193,7 +193,7 @@ class Look:
 
     def _branch(self, value: Any, kind: type, old: Branch | None) -> Branch | None:
         if kind is dict:
-            # Copied at once: another thread may be at it. A list of the items may let the garbage collector in between.
+            # Copied in one step, as another thread may change it. A list of the items could run the garbage collector.
             found = self._keys(value.copy().items(), old, kind)
             return found if found is not None else self._tree(value, kind, old)
         if kind is list:
@@ -243,7 +243,7 @@ class Look:
             same = len(made) == len(earlier) and all(map(operator.is_, made, earlier))
             changed |= not same
             kids += made
-            # What will have changed at the next look as well (the last row, mostly) is summed up when it rests.
+            # A changed row (mostly the last one) may change again: it is summed up once it stays the same.
             sums.append(_sum(row, _way(made), new=True) if same else None)
         if old is None or changed:
             return Branch(kids, list, sums)
@@ -272,7 +272,7 @@ class Look:
     def _object(
         self, value: Any, shape: ObjectShape, fields: dict[str, Any], old: Branch | None
     ) -> Branch | None:
-        """A dataclass or a pydantic model, its fields part by part."""
+        """Return a dataclass or a pydantic model with its fields part by part."""
         tag = "$model" if shape.model else "$dataclass"
         body = old.kids.get(tag) if old is not None and isinstance(old.kids, dict) else None
         known: Mapping[str, Node] = (
@@ -295,8 +295,8 @@ class Look:
         return old if isinstance(old, Leaf) and old.data == data else Leaf(data, CODED)
 
     def _tree(self, value: Any, kind: type, old: Branch | None) -> Branch | None:
-        """All other containers: encoded whole at each look, and compared part by part."""
-        # As it will be read: what UTF-8 cannot hold changes its shape in writing.
+        """Return any other container: encoded whole at each look, and compared part by part."""
+        # In the form that will be read: texts that UTF-8 cannot hold change theirs in writing.
         tree = codec.loads(codec.dumps(self._encoded(value, kind)))
         found = self._part(tree, old)
         if not isinstance(found, Branch) or found is old:
@@ -367,7 +367,7 @@ def _sum(items: list[Any], way: int, *, new: bool = False) -> Sum | None:
         parts = [item.__dict__ for item in items] if way == OWN else items
         data = marshal.dumps(parts, _MARSHAL)
         if new:
-            # marshal takes anything with a buffer for bytes. orjson takes none: an equal row has none either.
+            # marshal takes buffers for bytes, orjson refuses them: an equal row has none either.
             orjson.dumps(parts)
     except (ValueError, TypeError, AttributeError):
         return None

@@ -45,7 +45,7 @@ class Unkept:
 
 
 def shown(text: str) -> str:
-    """A recorded text on one line, without characters that a terminal obeys."""
+    """Return a recorded text on one line, without characters that a terminal obeys."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in printable(text))
 
 
@@ -84,7 +84,7 @@ class Decoder:
             raise CorruptRecording(f"a recorded value cannot be read: {_said(error)}") from None
 
     def value(self, tree: Tree) -> Any:
-        """The value of a tree within a value."""
+        """Return the value of a tree within a value."""
         if type(tree) is dict:
             if len(tree) == 1:
                 ((tag, inner),) = tree.items()

@@ -32,7 +32,7 @@ _DEPTH = 60
 """The maximum depth of encoded values; each level may take three levels of JSON."""
 
 BLOB_SIZE = 16384
-"""From how many bytes on a binary value is kept as a blob."""
+"""The size in bytes from which a binary value is kept as a blob."""
 
 
 def is_own_tree(value: Any) -> bool:

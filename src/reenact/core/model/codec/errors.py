@@ -70,7 +70,7 @@ def encode_error(error: BaseException, encoder: Encodes, depth: int = 0) -> Tree
     if attributes:
         tree["attributes"] = {name: encoder.encode(item) for name, item in attributes.items()}
     if error.__cause__ is not None and depth < _CAUSES:
-        # Libraries wrap each other's errors, and tell by the cause what happened.
+        # Libraries wrap each other's errors: the cause says what happened.
         tree["cause"] = encode_error(error.__cause__, encoder, depth + 1)
     return tree
 

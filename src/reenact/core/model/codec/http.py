@@ -20,7 +20,7 @@ _RESPONSES = ("httpx:Response", "httpx2:Response", "requests.models:Response")
 _REQUESTS = ("httpx:Request", "httpx2:Request", "requests.models:PreparedRequest")
 
 _PACKED = {"content-encoding", "content-length", "transfer-encoding"}
-"""Headers that speak of the body as it came: it is kept unpacked."""
+"""Headers that describe the packed body; the body is kept unpacked."""
 
 
 def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
@@ -31,11 +31,11 @@ def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
     if name not in _RESPONSES:
         return None
     headers = {key.lower(): item for key, item in value.headers.items() if key.lower() not in _PACKED}
-    # The unread part of a stream is not read for the recording's sake.
+    # A stream that has not been read is not read for the recording.
     body = getattr(value, "_content", None)
     tree = {"type": name, "status": value.status_code, "headers": headers}
     tree["body"] = encode(body if isinstance(body, bytes) else b"")
-    # One of httpx may have none, and says so by raising.
+    # A response of httpx without a request raises here.
     asked = value._request if hasattr(value, "_request") else getattr(value, "request", None)
     if asked is not None:
         tree |= {"method": asked.method, "url": str(asked.url)}
@@ -43,7 +43,7 @@ def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
 
 
 def rebuild_request(decoder: Decoder, tree: Tree) -> Any:
-    """The request again, without headers and body."""
+    """Return the request, without headers and body."""
     members = limits.members(tree)
     name, method, url = (limits.text(members[part]) for part in ("type", "method", "url"))
     kind: Any = find_type(name) if name in _REQUESTS else None
@@ -57,7 +57,7 @@ def rebuild_request(decoder: Decoder, tree: Tree) -> Any:
 
 
 def rebuild_response(decoder: Decoder, tree: Tree) -> Any:
-    """The response again, wholly read."""
+    """Return the response, completely read."""
     members = limits.members(tree)
     name = limits.text(members["type"])
     kind: Any = find_type(name) if name in _RESPONSES else None
@@ -88,7 +88,7 @@ def _made(make: Callable[[], Any], tag: str) -> Any:
 
 
 def headers(members: dict[str, Tree]) -> dict[str, str]:
-    """The headers, less those that would have a library unpack the body anew."""
+    """Return the headers, less those by which a library would unpack the body again."""
     found = limits.members(members["headers"])
     return {name: limits.text(item) for name, item in found.items() if name.lower() not in _PACKED}
 
@@ -101,7 +101,7 @@ def body(decoder: Decoder, members: dict[str, Tree]) -> bytes:
 
 
 def _charset(content_type: str) -> str | None:
-    """As requests has it."""
+    """Return the encoding that requests chooses."""
     _, found, charset = content_type.partition("charset=")
     if found:
         return charset.partition(";")[0].strip("'\" ")

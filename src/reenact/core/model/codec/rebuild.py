@@ -45,8 +45,7 @@ def rebuild(tree: Tree) -> Any:
     """Return the value of a tree, its classes restored. Shares nothing with the tree.
 
     A type that is not loaded gives an `Unkept` in the place of its value. Raises CorruptRecording for an invalid
-    tree,
-    and UnsafeValue for a loaded class whose objects must not be rebuilt.
+    tree, and UnsafeValue for a loaded class whose objects must not be rebuilt.
     """
     return _READER.read(tree)
 
@@ -96,7 +95,7 @@ def _flaw(tree: Tree) -> str | None:
 def _refusal(kind: type, tag: str) -> str | None:
     """Return the reason that no object of a class is built for that tag, or None."""
     if static(kind, "__del__") is not None:
-        return "it has a __del__, which runs when an object of it is let go"
+        return "it has a __del__, which runs when an object is deleted"
     allowed = _ALLOWED.get(tag)
     return None if allowed is None or allowed[0](kind) else f"it is {allowed[1]}"
 

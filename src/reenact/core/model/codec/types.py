@@ -30,7 +30,7 @@ _bases: Any = vars(type)["__mro__"].__get__
 
 
 def typed(tree: Tree) -> Tree:
-    """Return a tree with the types alone of values that could not be kept."""
+    """Return a tree in which values that could not be kept have only their types."""
     if isinstance(tree, dict):
         if "$unkept" in tree and len(tree) == 1:
             return {"$unkept": tree["$unkept"][:1]}
@@ -87,7 +87,7 @@ def is_type(value: Any) -> bool:
 
 
 def mro(kind: type) -> tuple[type, ...]:
-    """The class and its bases in the order of lookup, without asking its metaclass."""
+    """Return a class and its bases in the order of lookup, past its metaclass."""
     return _bases(kind)  # type: ignore[no-any-return]
 
 

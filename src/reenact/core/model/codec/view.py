@@ -102,7 +102,7 @@ def view(tree: Tree) -> Any:
 
 
 def view_error(tree: Tree) -> BaseException:
-    """The exception of a tree, for reading: one of Python's own, or a `RecordedError`."""
+    """Return the exception of a tree, for reading: one of Python's own, or a `RecordedError`."""
     found: BaseException = _READER.read({"$error": tree})
     return found
 

@@ -1,4 +1,4 @@
-"""The base of inert views, for the encoder: it writes a view as the tree behind it."""
+"""The base of inert views: the encoder writes a view as the tree that was read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reenact.core.model.event import Tree
 
 
 class Viewed:
-    """Base of inert views: the tree that was read."""
+    """The base of inert views, with the tree that was read."""
 
     __slots__ = ("__tree__",)
     __tree__: Tree

@@ -20,7 +20,7 @@ Memory: TypeAlias = dict[int, tuple[Tree, bytes]]
 class Items:
     """A list that is encoded already, item by item. Takes the place of a list's tree.
 
-    To walk a long chat anew for each request would cost more than all else.
+    A walk through a long chat for each request would cost more than everything else.
 
     Args:
         data: The items, each as bytes of JSON with its keys sorted.
@@ -41,13 +41,13 @@ class Items:
             return False
         memory = self.memory
         for item, data in zip(items, self.data, strict=True):
-            # It holds what it knows, so no other item can have its id.
+            # The memory holds its items, so no other item can have their ids.
             known = memory.get(id(item))
             if known is not None and known[1] is data:
                 continue
             if (known[1] if known is not None else packed(item)) != data:
                 return False
-            # The next list mostly holds these very bytes.
+            # The next list usually holds the same bytes.
             memory[id(item)] = item, data
         return True
 
@@ -78,7 +78,7 @@ def dumps(tree: Tree) -> bytes:
 
 
 def packed(tree: Tree) -> bytes:
-    """A tree as bytes for comparison: keys sorted, so that equal values have equal bytes."""
+    """Return a tree as bytes for comparison: keys sorted, so that equal values have equal bytes."""
     try:
         return orjson.dumps(tree, _default, orjson.OPT_SORT_KEYS)
     except TypeError:
@@ -142,5 +142,5 @@ def _without_surrogates(tree: Tree) -> Tree:
 
 
 def printable(text: str) -> str:
-    """A text without lone surrogates, for people."""
+    """Return a text without lone surrogates, for display."""
     return text.encode("utf-8", "backslashreplace").decode()
