@@ -1,6 +1,6 @@
 """Replace secrets before anything is written.
 
-Every byte of a recording crosses a `Redactor`. What it knows or recognises as a secret is replaced by a
+Every byte of a recording crosses a `Redactor`. A known or recognised secret is replaced by a
 token, `[[secret:<label>:<8 hex>]]`: a keyed hash of the value, so that equal secrets stay equal, a replay can
 still match its requests, and the value cannot be guessed without the salt.
 

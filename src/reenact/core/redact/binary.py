@@ -1,6 +1,6 @@
 """Tell a secret in text from bytes that only look like one: packed data, pictures, programs.
 
-In a gigabyte of random bytes `otp=` stands several times. To replace the bytes behind it would destroy the data.
+A gigabyte of random bytes has `otp=` several times; to replace the bytes after it would destroy the data.
 """
 
 from __future__ import annotations

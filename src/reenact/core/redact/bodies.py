@@ -18,7 +18,7 @@ def _gzip(data: bytes) -> bytes:
 
 
 def _library(name: str) -> Any:
-    return importlib.import_module(name)  # whoever gets such a body has the library to read it
+    return importlib.import_module(name)  # a program that receives such a body has the library
 
 
 _PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -31,9 +31,9 @@ _PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def clean_body(data: bytes, encoding: str, clean: Callable[[bytes], bytes]) -> bytes:
-    """The body, cleaned under its Content-Encoding; as plain bytes where it does not unpack.
+    """Return a body cleaned under its Content-Encoding, or as plain bytes if it does not unpack.
 
-    Empty where it unpacks to more than is looked at.
+    Empty if it unpacks to more than the limit.
     """
     codings = [c for c in re.split(r"[\s,]+", encoding.strip().lower()) if c in _PACKERS]
     packed = data

@@ -19,8 +19,8 @@ class StreamRedactor:
 
     Where a chunk ends within what may be a secret, that part is left out, and nothing else. The next chunk
     decides: the token is written where the secret ends, or, if it was none, the text that was left out. So
-    all chunks together read like the whole body redacted at once (but for a split within the first characters of
-    a secret: one of a prefix, three of a known value may be out before anything can be told from them). `end`
+    all chunks together read like the whole body redacted at once (except for a split within the first characters of
+    a secret: one character of a prefix, or three of a known value, may be written before it is recognised). `end`
     gives the text that the last chunk left out; without it the last word of a body may be lost. Of a body that may be
     in UTF-16 or UTF-32 the first eight bytes come together. Made by `Redactor.stream`.
     """
@@ -34,7 +34,7 @@ class StreamRedactor:
         """Bytes of the beginning that were passed on."""
 
     def chunk(self, data: bytes) -> bytes:
-        """The chunk, redacted, to be written now."""
+        """Return the redacted chunk, to be written now."""
         if self._head is not None:
             data = self._begun(self._head + data)
         return self._text.chunk(data) if data else b""
@@ -73,7 +73,7 @@ class _PlainText:
         self._pieces = Pieces(replacer)
         self._events: Events | None = None
         self._first = b""
-        """The beginning, as long as it does not tell whether the body consists of events."""
+        """The beginning, until it shows if the body consists of events."""
         self._begun = False
 
     def chunk(self, data: bytes) -> bytes:

@@ -73,7 +73,7 @@ class _Statements:
         self._names = names
 
     def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
-        """The secrets in the rows that begin here."""
+        """Yield the secrets in the rows that begin here."""
         if at < work.read_to.get("rows", 0):
             return
         begin = max(0, at - _LONGEST, work.read_to.get("columns", 0))
@@ -129,7 +129,7 @@ def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterat
 
 
 def _copied_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
-    r"""The lines below `COPY t (a, b) FROM stdin;`, up to `\.`, with tabs between their values."""
+    r"""Yield the secrets in the tabbed lines below `COPY t (a, b) FROM stdin;`, up to `\.`."""
     plain_line = compiled(rb"\r?\n(?!\\\.)[^\r\n]++").match(data, at)
     line = compiled(
         rb"\r?\n(?!\\\.)(?P<row>[^\r\n]++)"
@@ -158,12 +158,12 @@ class Lists:
         self._names = names
 
     def look(self, data: bytes, at: int, before: bytes, work: Work) -> Iterator[FoundSecret]:
-        """The values in the column whose name ends here.
+        """Yield the values in the column whose name ends here.
 
         Args:
             data: The text.
             at: The end of the name, before its quote.
-            before: What stands before the name, backwards.
+            before: The text before the name, reversed.
             work: Counts what is read.
         """
         if not _BEFORE_A_NAME.match(before) or work.read_to.get("list", 0) > at:
@@ -192,7 +192,7 @@ class Lists:
 
 
 def _rows_of(data: bytes, start: int, end: int, work: Work) -> int | None:
-    """Return where the rows begin whose columns are named in data[start:end]."""
+    """Return the place of the rows whose columns are named in data[start:end]."""
     behind = data[max(0, start - 64) : start][::-1]
     if _LIST_BEHIND.match(behind):
         return end
@@ -209,7 +209,7 @@ def _rows_of(data: bytes, start: int, end: int, work: Work) -> int | None:
 
 @lru_cache(maxsize=64)
 def _row(slashes: int, secret: tuple[int, ...], count: int) -> re.Pattern[bytes]:
-    """A row of that many cells, with a group for each secret one that is a text."""
+    """Return a pattern of a row with that many cells, and a group for each secret text."""
     text = rb"(?:[^\"\\]++|\\++(?![\"\\])|\\{%d,}+\")*+" % (2 * slashes + 1)
     quote = rb"\\{%d}\"" % slashes
     cells = []

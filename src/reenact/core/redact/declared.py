@@ -15,7 +15,7 @@ from reenact.core.redact.siblings import object_around
 from reenact.core.redact.text import FoundSecret, Look, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
-_REACH = 8192  # bytes to each side in which what is declared is looked for
+_REACH = 8192  # bytes on each side that are searched for the declared secret
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _CLOSE = rb"\\{0,15}\""
 _OPEN = rb"(?P<slashes>\\{0,15})(?P<open>\")"
@@ -62,7 +62,7 @@ def declared_marks() -> Iterator[tuple[MarkPattern, Look]]:
 
 
 def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[FoundSecret]:
-    """All texts of a small list or object, but for the names of its members."""
+    """Yield all texts of a small list or object, except the names of its members."""
     for found in _MEMBER.finditer(data, start, end):
         work.spend(1)
         last = close(data, found.end(), 0x22, level_of(found["slashes"]), work)
@@ -117,7 +117,7 @@ def _attributes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
 
 
 def _kubernetes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
-    """The values of a Secret of Kubernetes, in YAML and JSON; the look begins at its kind."""
+    """Yield the values of a Secret of Kubernetes, in YAML and JSON; the look begins at its kind."""
     behind = _KIND_BEHIND.match(data[max(0, at - 40) : at][::-1])
     if behind is None or not _KIND_ENDS.match(data, at + 6):
         return

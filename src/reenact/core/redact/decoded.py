@@ -74,9 +74,7 @@ class DecodedBytes:
     def __init__(self, source: bytes, work: Work, base: DecodedBytes | None) -> None:
         self._source, self._base = source, base
         self._begins: list[int] = []  # of each run of escapes, in the view
-        self._runs: list[
-            tuple[int, int, int]
-        ] = []  # where it begins and ends in the source, and its length here
+        self._runs: list[tuple[int, int, int]] = []  # start and end in the source, and the length in the view
         out: list[bytes] = []
         known: dict[bytes, bytes | None] = {}
         at = length = count = 0
@@ -100,7 +98,7 @@ class DecodedBytes:
         self.data = b"".join(out)
 
     def hit(self, found: FoundSecret) -> FoundSecret:
-        """The same hit in the text that the view was made of."""
+        """Return the same hit in the text of which the view was made."""
         start, end = self._source_of(found.start, last=False), self._source_of(found.end - 1, last=True)
         quote = found.quote if _QUOTED_KEY.search(self._source, max(0, start - 16), start) else b""
         hit = found._replace(start=start, end=end, quote=quote)

@@ -11,7 +11,7 @@ _STRING = rb'"(?:[^"\\]++|\\.)*+"'
 _STRINGS = lazy(_STRING, re.DOTALL)
 # A small array or object that holds no other.
 _SMALL = rb'[\[{](?:[^"\[\]{}]{1,60}+|"[^"\\]{0,60}+"|"(?:[^"\\]|\\.){0,60}+"){0,8}+[\]}]'
-# All up to the next bracket that stands neither in a string nor in a small one, and that bracket.
+# Everything up to the next bracket outside of strings and small parts, and that bracket.
 _BRACKET = lazy(
     rb'(?:[^"\[\]{}]++|STRING|SMALL)*+([\[\]{}])'.replace(b"STRING", _STRING).replace(b"SMALL", _SMALL),
     re.DOTALL,
@@ -34,7 +34,7 @@ _BYTES_A_BRACKET = 64  # a text with more brackets is not divided
 
 
 def parts(data: bytes) -> list[tuple[int, int, bool]] | None:
-    """Yield the long members of the outermost arrays and objects, and the text between them.
+    """Return the long members of the outermost arrays and objects, and the text between them.
 
     Returns:
         (start, end, whether it is such a member), in order; None where the brackets are not those of JSON, or too many.
@@ -90,7 +90,7 @@ def hidden(data: bytes, token: bytes, *, member: bool) -> bytes:
         key = _KEY.match(data)
         return (key[0] if key else b"") + b'"' + token + b'"'
     text = b'"' + token + b'"'
-    pieces = _HIDDEN.split(data)  # what lies between, and each key, or None for what is hidden
+    pieces = _HIDDEN.split(data)  # the text between, and each key; None for a hidden text
     if not _is_syntax(pieces[0::2]):
         return text
     pieces[1::2] = [text if key is None else key for key in pieces[1::2]]

@@ -61,7 +61,7 @@ class _CutLine:
         self.out = 0
         """The number of its bytes that were passed on."""
         self.whole = False
-        """True if all was passed on, whatever it holds: its text is longer than any secret."""
+        """True if everything is passed on: its text is longer than any secret."""
         self._seen = 0
         self._text = -1
         """The beginning of a text that has not ended, or may not be passed on; -1 if there is none."""
@@ -158,7 +158,7 @@ class Events:
         return b"".join(map(_flush, self._channels.values()))
 
     def _line(self, line: bytes, cut: _CutLine) -> bytes:
-        """A complete line, of whose beginning a part is written already."""
+        """Return the rest of a complete line, a part of which is already written."""
         out = cut.out
         if line.startswith(b"event:"):
             # Of its end, `\r\n`, a part may come with the next chunk.
@@ -203,7 +203,7 @@ class Events:
         begun, text = _plain(written), _plain(delta[2])
         if begun is None or text is None:
             return delta[2][len(written) :]
-        # Two pieces, as what was written of it has passed.
+        # Fed as two pieces, as the written part has passed already.
         channel.pieces.feed(begun)
         rest = text[len(begun) :]
         given = channel.pieces.feed(rest)
@@ -227,7 +227,7 @@ def _flush(channel: _StreamChannel) -> bytes:
 
 
 def _plain(data: bytes) -> bytes | None:
-    """Return what the inside of a JSON string says, or None if it is not valid."""
+    """Return the text of a JSON string's inside, or None if it is not valid."""
     try:
         text: str = json.loads(b'"' + data + b'"')
         return text.encode()

@@ -1,4 +1,4 @@
-"""Finding: marks first, then a look at each."""
+"""Find secrets: scan for marks, then look at each."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Marked:
 
 
 class Finder:
-    """All compiled rules but the exact values; immutable, shared by redactors with equal rules."""
+    """All compiled rules except exact values; immutable, shared by redactors with equal rules."""
 
     def __init__(self, rules: SecretRules) -> None:
         self.names = Names(rules)
@@ -69,7 +69,7 @@ class Finder:
         """True without rules of the user: a text without marks then holds nothing."""
 
     def find(self, data: bytes, work: Work, marks: list[tuple[int, int]] | None = None) -> list[FoundSecret]:
-        """All secrets in data, in no order and perhaps overlapping.
+        """Return all secrets in data, in no order and perhaps overlapping.
 
         Note in `work` if the data has no escapes.
 
@@ -89,7 +89,7 @@ class Finder:
             if hints:
                 marks = [mark for mark in marks if mark[0] < first]
                 work.escapes = min(hints) < len(ESCAPES)
-                # A line of `.pgpass` has a port, and a colon behind it.
+                # A line of `.pgpass` has a port, and a colon after it.
                 lines = lines or max(hints) >= len(ESCAPES) + len(_SIGNS)
         others = self._expressions.database.scan(data, work.left) if lines else []
         if not marks and not others and not self._patterns and b"@" not in data:
@@ -107,12 +107,12 @@ class Finder:
 
 
 def _nothing(_data: bytes, _at: int, _work: Work) -> Iterator[FoundSecret]:
-    """The look at a hint, which is no secret."""
+    """Find nothing: a hint is no secret."""
     return iter(())
 
 
 def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[FoundSecret]:
-    """All hits of a user's pattern: its first group, where it has one.
+    """Yield all hits of a user's pattern: its first group, if it has one.
 
     A match is looked for in a window that grows until one ends within it, so that a pattern whose matches are short
     does not read all that follows for each of them.

@@ -1,4 +1,4 @@
-"""Hits are moved a little, so that JSON stays JSON when they are replaced."""
+"""Move hits so that JSON stays valid when they are replaced."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Strings:
         self._asked = 0
 
     def after(self, at: int) -> tuple[int, int] | None:
-        """The insides of the first string that does not end before this place."""
+        """Return the inside of the first string that does not end before this place."""
         if self._text is None:  # without escaped quotes, at the same length
             self._text = self._data.replace(rb"\\", b"__").replace(rb"\"", b"__")
         if at < self._asked:
@@ -36,7 +36,7 @@ class Strings:
         return self._span if self._span[0] <= len(self._data) else None
 
     def _string(self, quote: int) -> tuple[int, int]:
-        """Return the insides of the string that this quote opens; beyond the text if there is none."""
+        """Return the inside of the string that this quote opens; beyond the text if there is none."""
         text = self._text or b""
         if quote < 0:
             return len(text) + 1, len(text) + 1

@@ -1,4 +1,4 @@
-"""Secrets that were found by their name or place, to be known wherever else they stand."""
+"""Values that were found by their name or place, to be found everywhere else, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ The kinds are small letters, capital ones and digits. Camel case has about that 
 class FoundValues:
     """The latest values of secret names in a run: cookies, session keys, access tokens.
 
-    A server that sets a cookie names it once. Printed, or sent on in a path, it has no name any more. Only values
+    A server that sets a cookie names it once. Printed, or sent in a path, it has no name. Only values
     that look random are kept: an agent's name under `session` must stay readable. Any thread may use it.
     """
 
@@ -34,7 +34,7 @@ class FoundValues:
         self._groups: dict[tuple[str, ...], KnownValues] = {}
 
     def add(self, values: Iterable[str]) -> bool:
-        """Keep those that look random; True if one of them is new."""
+        """Keep the values that look random; return True if one of them is new."""
         new = [value for value in values if value not in self.values and _looks_random(value)]
         for value in new:
             self.values[value] = None
@@ -44,7 +44,7 @@ class FoundValues:
         return bool(new)
 
     def known(self) -> list[KnownValues]:
-        """The values in groups, so that a new value is compiled with its own group only."""
+        """Return the values in groups, so that a new value is compiled with its own group only."""
         values = list(self.values)
         groups = [tuple(values[at : at + _TOGETHER]) for at in range(0, len(values), _TOGETHER)]
         self._groups = {group: self._groups.get(group) or KnownValues(group) for group in groups}
@@ -53,7 +53,7 @@ class FoundValues:
 
 def _looks_random(value: str) -> bool:
     if not _LEAST <= len(value) <= _LONGEST or not dense(value) or label_of(value) != "secret":
-        return False  # one with a shape of its own is found wherever it stands
+        return False  # a value with a shape of its own is found everywhere
     kinds = [_kind(letter) for letter in value if letter.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
     return changes >= _CHANGES * len(kinds) or _RANDOM_RUN.search(value) is not None

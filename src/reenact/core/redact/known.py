@@ -30,7 +30,7 @@ _ANYWHERE, _WORD, _TYPED_WORD, _QUOTED = range(4)
 
 
 def _spellings(value: str) -> set[bytes]:
-    """The value as it is, in a URL, and in JSON up to four deep."""
+    """Return the value as it is, in a URL, and in JSON up to four deep."""
     data = _encoded(value)
     spellings = {data, *(url.encode() for url in (quote(data, safe=""), quote_plus(data), quote(data)))}
     for ascii_ in (False, True):
@@ -87,7 +87,7 @@ class KnownValues:
         self._db = Database(marks) if marks else None
 
     def find(self, data: bytes, work: Work) -> list[FoundSecret]:
-        """All values in data.
+        """Return all values in data.
 
         Raises:
             TooDense: There are more than `work` allows.
@@ -113,7 +113,7 @@ class KnownValues:
 
 
 def _span(spelling: bytes, mark_end: int) -> tuple[int, int]:
-    """Return where a spelling would stand whose mark ends there."""
+    """Return the place of a spelling whose mark ends there."""
     start = mark_end - min(len(spelling), _MARK)
     return start, start + len(spelling)
 
@@ -139,7 +139,7 @@ def _stands(data: bytes, start: int, end: int, way: int) -> bool:
     if value.isdigit():
         # A number of JSON is a size or a time.
         return _IS_NUMBER.search(data, max(0, start - 8), start) is None
-    # A member's name that is such a word (`"demo": …`) is left: without it the object would be another one.
+    # A member's name that is such a word (`"demo": …`) stays: another name would change the object.
     return not (value.isalpha() and start and data[start - 1] in _QUOTES and _AS_NAME.match(data, end))
 
 

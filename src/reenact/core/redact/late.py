@@ -62,8 +62,8 @@ class LateSecrets:
     def pieces(self, pieces: Sequence[bytes]) -> list[bytes]:
         """Redact the pieces of one text or of one sequence of JSON lines.
 
-        A value may be divided among the pieces, and in JSON among the same member of several lines. Its token then
-        stands where it begins. The number of pieces stays.
+        A value may be divided among the pieces, and in JSON among the same member of several lines. Its token is put
+        where it begins. The number of pieces stays.
         """
         found = list(pieces)
         edits = sorted(self._divided(b"".join(found)))
@@ -73,7 +73,7 @@ class LateSecrets:
         edits = [self._edit(whole, hit, json_=json_) for hit in self._hits(whole)]
         return _edited(found, [edit for edit in edits if edit.start < edit.end]) if edits else found
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _plain(self, data: bytes) -> bytes:
         return self._clean(data, json_=is_json(data))

@@ -27,7 +27,7 @@ _FIRST_BYTES = 1 << 18
 """Bytes that a process scans by RE2 first: it is compiled in a fifth of the time."""
 
 CASELESS, HINT = 1, 2
-"""Flags of a pattern: case does not matter, and all that is asked is if it may be there."""
+"""Flags of a pattern: ignore case; report only that it may be there."""
 _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
@@ -90,7 +90,7 @@ class _Hyperscan:
         self._spare: list[Any] = []
 
     def scan(self, data: bytes, most: float) -> list[tuple[int, int]]:
-        """(the mark's number, where it ends) of all marks.
+        """Return the number and the end of each mark.
 
         Raises:
             TooDense: There are more than `most`.
@@ -115,7 +115,7 @@ class _Hyperscan:
 
 
 def _mark(number: int, _start: int, end: int, _flags: int, context: Any) -> bool:
-    """Keep a mark; True where there are too many of them, which ends the scan."""
+    """Keep a mark; return True to end the scan if there are too many."""
     marks, most = context
     marks.append((number, end))
     return bool(len(marks) > most)
@@ -127,7 +127,7 @@ def _alternatives(literals: list[bytes]) -> bytes:
 
 
 class _Automata:
-    """The same, by RE2: for machines that hyperscan has no wheels for. It is some times slower."""
+    """The same by RE2, for machines without a wheel of hyperscan. It is several times slower."""
 
     def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
         re2 = importlib.import_module("re2")
@@ -135,7 +135,7 @@ class _Automata:
         options.encoding = re2.Options.Encoding.LATIN1
         options.never_capture = True
         options.longest_match = True
-        # To search for them takes longer than to look at once at what they hint at.
+        # A search for hints takes longer than the looks they call for: report them all.
         self._hints = [(number, 0) for number, (_, flags) in enumerate(marks) if flags & HINT]
         numbered = [(number, *mark) for number, mark in enumerate(marks) if not mark[1] & HINT]
         self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
@@ -204,7 +204,7 @@ class _Both:
             self._left -= len(data)
             if self._left < 0:
                 self._engine = _Hyperscan(self._marks, literal=self._literal)
-                # From here on without a step in between.
+                # Later scans call the engine directly.
                 self.scan = self._engine.scan  # type: ignore[method-assign]
         return self._engine
 
@@ -213,7 +213,7 @@ Database: type[_Both | _Automata] = _Both if _HYPERSCAN else _Automata
 
 
 def name_marks(names: Names) -> Iterator[MarkPattern]:
-    """Literals for the ends of all built-in names.
+    """Yield literals for the ends of all built-in names.
 
     A name of one word is a word of prose, too ("pass", "session", the "pin" in "opinion"), so it is marked
     together with what may follow it where it is a name; of one of several words the last two are enough, with
@@ -233,14 +233,14 @@ def name_marks(names: Names) -> Iterator[MarkPattern]:
 
 
 def tag_marks(names: Names) -> Iterator[MarkPattern]:
-    """Literals for one-word names in tags: `name=password`, `<password type="text">`."""
+    """Yield literals for one-word names in tags: `name=password`, `<password type="text">`."""
     for spelled in names.ends.values():
         if spelled in _BUILT_IN and len(words_of(spelled)) == 1:
             yield from (MarkPattern(f"{before}{spelled}", CASELESS) for before in "=<")
 
 
 def own_name_marks(names: Names) -> Iterator[MarkPattern]:
-    """Expressions for the ends of the user's names: "kundenkey" matches "kunden_key", too."""
+    """Yield expressions for the ends of the user's names: "kundenkey" matches "kunden_key", too."""
     for name, spelled in names.ends.items():
         if spelled not in _BUILT_IN:
             words = words_of(spelled)

@@ -50,7 +50,7 @@ class Members:
         return members
 
     def forget(self) -> None:
-        """There are more secrets now. Who is cleaning at this moment remembers it in the old place."""
+        """Forget all members, as more secrets are known. A thread in `_make` fills the old dict."""
         self._known = {}
 
     def _make(self, known: dict[tuple[str, str], JsonMember], name: str, text: str) -> JsonMember | None:

@@ -33,7 +33,7 @@ class _Key(NamedTuple):
 
     name: bytes
     kind: str
-    before: bytes  # what stands before it, backwards
+    before: bytes  # the text before it, reversed
 
 
 class NamedSecrets:
@@ -66,7 +66,7 @@ class NamedSecrets:
         }
 
     def look(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
-        """The secrets of a name that ends here, if it is one."""
+        """Return the secrets of a name that ends here, if it is one."""
         if self._passed.match(data, at):
             work.left += 0.75  # of the look that the mark has cost
             return ()
@@ -79,7 +79,7 @@ class NamedSecrets:
         return self._elsewhere(data, at, work)
 
     def _elsewhere(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
-        """The secrets of a name with its value beside it, below it, or in its tag."""
+        """Return the secrets of a name with its value beside it, below it, or in its tag."""
         follows = data[at : at + 1]
         hits = list(self._beside(data, at, work)) if follows in forms.ENDS_A_VALUE else []
         hits = hits or list(self._tables.look(data, at, work))
@@ -95,7 +95,7 @@ class NamedSecrets:
             yield from self._lists.look(data, at, key.before, work)
 
     def look_in_tag(self, data: bytes, at: int, work: Work) -> Iterable[FoundSecret]:
-        """The secrets of the tag in which a name ends here."""
+        """Return the secrets of the tag in which a name ends here."""
         return self._tags.look(data, at, work) if data[at : at + 1] in forms.IN_A_TAG else ()
 
     def _word(self, data: bytes, at: int, work: Work) -> _Key | None:
@@ -149,7 +149,7 @@ class NamedSecrets:
         ) and forms.PAIR_OPENS_BEHIND.match(key.before) is not None
 
     def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[FoundSecret]:
-        """The strings of a flat list: how many libraries keep the values of one header."""
+        """Yield the strings of a flat list, the form in which many libraries keep a header's values."""
         while found := forms.ITEM.match(data, at):
             work.spend(LOOKS_A_HIT)
             level = level_of(found["slashes"])
@@ -172,7 +172,7 @@ class NamedSecrets:
     def _value(
         self, data: bytes, span: tuple[int, int], kind: str, level: int, work: Work, *, open_: bool
     ) -> Iterator[FoundSecret]:
-        """The secret parts of a value that its key calls secret; `open_` where it breaks off."""
+        """Yield the secret parts of a value that its key calls secret; `open_` if it breaks off."""
         start, stop = span
         if kind == "cookie":
             yield from cookies(data, start, stop, level, work)

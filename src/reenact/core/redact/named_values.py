@@ -1,4 +1,4 @@
-"""Tell the value of a secret's name from words, code and prose that stand in its place."""
+"""Tell a secret value from words, code and prose after the name of a secret."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool
 
 
 def cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[FoundSecret]:
-    """Cookies keep their names and attributes; what they hold goes."""
+    """Yield the values of cookies; their names and attributes stay."""
     found = False
     work.read((stop - start) * 2)
     at = start

@@ -1,4 +1,4 @@
-"""Names of keys, headers and environment variables, and which of them mean a secret."""
+"""The names of keys, headers and environment variables that mean a secret."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NOT_DENSE = lazy(r"\s|://")
 _DIGIT = lazy(r"\d")
 
 
-# Harmless as the name of a field to type into; and what only a form calls so.
+# Names that are harmless for a form's field; and names that only forms have.
 _NO_FIELDS = word_set("auth authorization session cookie setcookie credential credentials")
 _OF_FORMS = word_set(
     "2fa mfa csc cvv cvc passkey pincode mnemonic iban apikey accesscode authcode smscode logincode unlockcode "
@@ -67,7 +67,7 @@ def normal(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a name: "X-Api_keyID" is x, api, key, id."""
+    """Return the words of a name: "X-Api_keyID" is x, api, key, id."""
     return [w.lower() for w in _WORD.findall(name)]
 
 
@@ -89,7 +89,7 @@ class Names:
         self._endings = tuple(self._names)
         self._headers = {normal(h) for h in rules.headers}
         self.headers = {h.lower() for h in rules.headers}
-        # Of several spellings the one that shows most words: it is the one that allows separators.
+        # Of several spellings, the one with most words: it allows separators.
         by_words = sorted(rules.names | rules.headers, key=lambda n: (len(words_of(n)), n))
         spelled = {normal(n): n for n in by_words if normal(n)}
         self.ends = {n: words for n, words in spelled.items() if not n[1:].endswith(tuple(spelled))}
@@ -157,7 +157,7 @@ def says_secret(text: str) -> bool:
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Return True for a placeholder that documents, forms and programs put for a secret."""
+    """Return True for a placeholder of a secret in documents, forms and programs."""
     return value.strip().lower().decode("utf-8", "replace") in _PLACEHOLDERS or value.startswith(
         (b"{{", b"${", b"<%", b"$(")
     )
@@ -177,7 +177,7 @@ def is_of_format(value: str) -> bool:
 
 
 def dense(value: str) -> bool:
-    """Does this look like a secret rather than like a word? The test for keys that mean either."""
+    """Return True for a value that looks like a secret, not like a word."""
     if len(value) < 8 or _NOT_DENSE.search(value) or is_path(value):
         return False
     return len(value) >= 16 or _DIGIT.search(value) is not None

@@ -15,7 +15,7 @@ _BYTES = lazy(rb'"\$bytes":"([A-Za-z0-9+/=]++)"')
 class PackedBytes:
     """The base64 of the bytes in a line.
 
-    By chance it looks like a key now and then: what counts is whether the bytes have a secret.
+    It may look like a key by chance, so only a secret in the bytes counts.
 
     Args:
         data: The line.

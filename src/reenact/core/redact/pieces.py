@@ -91,7 +91,7 @@ class Pieces:
             return out + self._replacer.token(buffer[hold:].decode("utf-8", "replace")).encode()
         self._written, self._held = buffer[max(0, hold - _CONTEXT) : hold], buffer[hold:]
         if self._held and any(hit.end == hold for hit in hits):
-            # What is held was told apart from a secret before it; together they would run into one again.
+            # The held text follows a secret: its token is the context, or both would run into one secret.
             self._written = out[-_CONTEXT:]
         self._least = self._enough()
         return out
@@ -139,7 +139,7 @@ class Pieces:
         work = Work(len(buffer), least=max(0, self._spare))
         before = work.left
         hits = self._replacer.hits(buffer, json_=self.json, work=work)
-        # One that was too dense has more left than it began with.
+        # A text that was too dense has more left than it began with.
         self._spare = (
             -1 if work.left > before else min(_SPARE, int(self._spare + _A_PIECE + work.left - before))
         )
@@ -148,7 +148,7 @@ class Pieces:
     def _open(self, buffer: bytes, hits: list[FoundSecret]) -> int:
         """Return the start of an unfinished secret at the buffer's end, or that end."""
         end = len(buffer)
-        # Nothing that is open reaches across a quote, but for a known value.
+        # Only a known value can go on across a quote.
         first = end if buffer.endswith(b'"}') and not hits else self._open_in_text(buffer, hits)
         return min([first, *self._open_known(buffer)])
 

@@ -13,8 +13,8 @@ from reenact.core.redact.shapes import SHAPES, SecretShape
 from reenact.core.redact.text import FORM_VALUE, FoundSecret, Look, boundary, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
-# Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
-# of a thought has to go back as it came.
+# Names of secrets in a query, which in JSON are something else: Anthropic's "signature" of a thought must be
+# sent back unchanged.
 _QUERY_NAMES = ("sig", "signature", "key", "x-amz-signature", "x-amz-credential", "x-goog-signature")
 _QUERY_VALUE = lazy(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
 # Tried once after each slash, and read up to the next one at most.
@@ -61,7 +61,7 @@ _PEM_BROKEN_OFF = lazy(  # some headers, the data, and perhaps the beginning of 
 
 
 def place_marks() -> Iterator[tuple[MarkPattern, Look]]:
-    """The marks of secrets by shape or place, each with its look."""
+    """Yield the marks of secrets by shape or place, each with its look."""
     for shape in SHAPES:
         look = _shape(shape)
         for text in [shape.prefix + c for c in shape.first] or [shape.prefix]:
@@ -146,7 +146,7 @@ def _pem(data: bytes, start: int, work: Work) -> Iterator[FoundSecret]:
 
 
 def passwords(data: bytes, work: Work) -> Iterator[FoundSecret]:
-    """The password in scheme://user:password@host, and a token that stands for both."""
+    """Yield the password in scheme://user:password@host, or a token in the place of both."""
     for found in _PASSWORD.finditer(data):
         work.spend(1)
         slash = found.start()

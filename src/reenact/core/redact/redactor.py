@@ -1,4 +1,4 @@
-"""The redactor: what the rest of Reenact sees of all this."""
+"""The redactor: the interface of this package."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ class Redactor:
         self.patterns = bool(rules.patterns)
         """True with patterns of the user, which may look beyond one member of an object."""
         self.learnt = 0
-        """The number of values that became known: text found clean before one is looked at again."""
+        """The number of learnt values: text found clean before the last one is searched again."""
         self._variable = self._replacer.names.variable
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
                 self.learn(value)
 
-    def told(self) -> dict[str, Tree]:
-        """The rules as a recording's header tells them, so that its replay replaces the same.
+    def header_rules(self) -> dict[str, Tree]:
+        """Return the rules for a recording's header, so that its replay replaces the same.
 
-        Exact values are no part of it, nor is a pattern in which a secret stands.
+        They leave out exact values, and patterns that contain a secret.
         """
         texts = {pattern: codec.packed(pattern) for pattern in self._rules.patterns}
         patterns = [pattern for pattern, text in texts.items() if self.line(text) == text]
-        told = {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)}
-        return {**told, "patterns": patterns} if patterns else dict(told)
+        rules: dict[str, Tree] = {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)}
+        return {**rules, "patterns": patterns} if patterns else rules
 
     def learn(self, value: str) -> None:
         """Replace this value from now on (of "Bearer xyz": xyz), unless it is too short."""
@@ -89,7 +89,7 @@ class Redactor:
             self._late.append(text)
 
     def late(self) -> LateSecrets | None:
-        """The values of secret fields that became known since the last call; None if there are none."""
+        """Return the values of secret fields learnt since the last call; None if there are none."""
         values, self._late = self._late, []
         return LateSecrets(self._replacer, values) if values else None
 
@@ -114,7 +114,7 @@ class Redactor:
         return tree if clean is data else next(iter(codec.loads(clean).values()))
 
     def raw(self, data: bytes) -> bytes:
-        """Any bytes (text, a form, JSON, binary; decompressed), without their secrets."""
+        """Return bytes (text, a form, JSON, binary; decompressed) without their secrets."""
         encoding = wide_encoding(data) if may_be_wide(data) else ""
         return clean_wide(data, encoding, self._plain) if encoding else self._plain(data)
 
@@ -122,15 +122,15 @@ class Redactor:
         return self._replacer.clean(data, json_=is_json(data))
 
     def body(self, data: bytes, encoding: str = "") -> bytes:
-        """Redact a body with a Content-Encoding (gzip, deflate, br, zstd); a clean one is returned.
+        """Redact a body with a Content-Encoding (gzip, deflate, br, zstd). A clean one is returned.
 
-        What had secrets is packed again in the same way, so that a replay can unpack it as the program
+        A body with secrets is packed again in the same way, so that a replay can unpack it as the program
         expects. A body that does not unpack, or needs a missing library, is cleaned as plain bytes.
         """
         return clean_body(data, encoding, self.raw)
 
     def secret(self, label: str, value: str, *, typed: bool = False) -> str:
-        """The token for a value that the caller knows to be secret; it is learned, too.
+        """Return the token for a value that the caller knows to be secret, and learn it.
 
         A `typed` value was written into a secret field, and is learned though it is short.
         `label` tells the reader of the calling code what it is. The token's own label comes from the value's
@@ -145,7 +145,7 @@ class Redactor:
         return self._replacer.token(value)
 
     def recognise(self, clean: str, text: str) -> bool:
-        """Learn values that are tokens in one text and stand in another; True if there are any.
+        """Learn the values in one text that are tokens in another; return True if there are any.
 
         Args:
             clean: A recorded text.
@@ -165,5 +165,5 @@ class Redactor:
         return self.raw(value.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def stream(self) -> StreamRedactor:
-        """A redactor for one body that arrives chunk by chunk."""
+        """Return a redactor for one body that arrives chunk by chunk."""
         return StreamRedactor(self._replacer)

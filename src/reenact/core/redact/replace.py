@@ -1,4 +1,4 @@
-"""Replacing: a token for each secret."""
+"""Replace each secret by a token."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Replacer:
         self._tokens: dict[str, str] = {}
 
     def learn(self, value: str, *, typed: bool = False) -> bool:
-        """Look for this value from now on. False where that is done already.
+        """Look for this value from now on. Return False if it is known already.
 
         Args:
             value: The value.
@@ -68,7 +68,7 @@ class Replacer:
 
     @property
     def known(self) -> list[KnownValues]:
-        """The exact values. Compiled when needed, since several are often learned at a time."""
+        """The exact values. Compiled on use, as several are often learnt at a time."""
         own = [self._own] if self._values or self._typed else []
         return [*own, *self._found.known()] if self._found.values else own
 
@@ -81,7 +81,7 @@ class Replacer:
         return known
 
     def token(self, value: str) -> str:
-        """The token of that value."""
+        """Return the token of a value."""
         value = value.strip()
         token = self._tokens.get(value)
         if token is None:
@@ -94,20 +94,13 @@ class Replacer:
     def hits(self, data: bytes, *, json_: bool, work: Work) -> list[FoundSecret]:
         """Return the secrets in order: none overlaps another or touches an existing token.
 
-        A text that has more to look at than its length pays for is a secret as a whole; of JSON its long strings are.
+        A text with too many places to look at is a secret as a whole; of JSON, its long strings are.
         """
         try:
             return self._hits(data, json_=json_, work=work)
         except TooDense:
-            return (
-                [
-                    FoundSecret(
-                        0, len(data), data.decode("utf-8", "replace"), b'"' if json_ else b"", whole=True
-                    )
-                ]
-                if data
-                else []
-            )
+            text, quote = data.decode("utf-8", "replace"), b'"' if json_ else b""
+            return [FoundSecret(0, len(data), text, quote, whole=True)] if data else []
 
     def _hits(self, data: bytes, *, json_: bool, work: Work) -> list[FoundSecret]:
         """As `hits`.
@@ -125,7 +118,7 @@ class Replacer:
         return merged(data, hits) if hits else hits
 
     def _look(self, data: bytes, work: Work, marks: list[tuple[int, int]] | None = None) -> list[FoundSecret]:
-        """All secrets in data, and in its views without escapes; `marks` as for `Finder.find`.
+        """Return all secrets in data and in its decoded views; `marks` as for `Finder.find`.
 
         Raises:
             TooDense: That would cost more than `work` allows.
@@ -146,7 +139,7 @@ class Replacer:
         """Return the hits of too dense JSON: each long dense string whole, and those of the others.
 
         Raises:
-            TooDense: What the others hold is too much, too.
+            TooDense: The others have too many places to look at, too.
         """
         dense, rest = [], bytearray(data)
         for found in _TEXT.finditer(data.replace(rb"\\", b"__").replace(rb"\"", b"__")):
@@ -162,11 +155,10 @@ class Replacer:
         return dense + self._look(bytes(rest), Work(len(data) // _AGAIN, least=_REST))
 
     def clean(self, data: bytes, *, json_: bool) -> bytes:
-        """The data without its secrets: the same object where there are none."""
-        # Nearly always there is nothing, which is found out without a step more than there must be.
-        # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
-        # until nothing is found. So what comes out is what comes out again (and the second look costs
-        # microseconds).
+        """Return data without its secrets: the same object if there are none."""
+        # Usually there is no secret: that case takes as few steps as possible. If two secrets touch, the second is
+        # found only after the first became a token: so repeat until nothing is found. A second redaction then
+        # changes nothing (and the last look costs microseconds).
         try:
             marks = self._marks.scan(data, LEAST + len(data) / BYTES_A_LOOK)
             known = self._values or self._typed or self._found.values or not self._built_in
@@ -230,7 +222,7 @@ class Replacer:
     def cover(
         self, data: bytes, hits: Sequence[FoundSecret], *, json_: bool, start: int = 0, end: int | None = None
     ) -> bytes:
-        """data[start:end] with the hits replaced."""
+        """Return data[start:end] with the hits replaced."""
         stop = len(data) if end is None else end
         if not hits:
             return data[start:stop]
@@ -262,7 +254,7 @@ class Replacer:
 
 
 def merged(data: bytes, hits: list[FoundSecret]) -> list[FoundSecret]:
-    """The hits in order; those that overlap as one, and none that touches a token."""
+    """Return the hits in order: overlapping ones as one, and none that touches a token."""
     if not hits:
         return []
     tokens = [t.span() for t in TOKEN.finditer(data)] if b"[[secret:" in data else []

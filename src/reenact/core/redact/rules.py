@@ -14,7 +14,7 @@ class SecretRules:
     """The rules for secrets besides the built-in shapes; extend with `dataclasses.replace`.
 
     `names` are key names in JSON, forms, queries and environments ("api_key" also means "API-Key", "apiKey"
-    and "openai_api_key"); `headers` are HTTP header names whose values always go; `patterns` are regular
+    and "openai_api_key"); `headers` are HTTP headers whose values are always replaced; `patterns` are regular
     expressions over bytes (where one has a group, the first group is the secret); `values` are known
     exactly.
     """
@@ -25,7 +25,7 @@ class SecretRules:
     values: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        """Return one short line; `values` are secrets, and their number is shown only."""
+        """Return one short line, with the number of `values` only, as they are secrets."""
         if self == DEFAULT_RULES:
             return "DEFAULT_RULES"
         counts = {name: len(getattr(self, name)) for name in ("names", "headers", "patterns", "values")}

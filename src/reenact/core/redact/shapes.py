@@ -1,4 +1,4 @@
-"""Formats that are a secret wherever they stand, and the tokens that stand for secrets."""
+"""Formats that are always a secret, and the tokens that replace secrets."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class SecretShape:
     """`prefix`, then at least `least` characters of `chars`.
 
     Attributes:
-        label: What a token calls it.
-        needs: What must follow the prefix, where prefix and length do not decide alone.
-        tail: What may follow the characters.
+        label: The label in its token.
+        needs: A pattern that must follow the prefix, if prefix and length are not enough.
+        tail: A pattern that may follow the characters.
         strict: A short prefix must not follow "-" or "_" either: base64url text is full of those.
-        shown: How many characters of the prefix are no secret.
-        first: What the first of the characters may be, for a prefix of two: marks want three.
+        shown: The number of characters of the prefix that are no secret.
+        first: The possible first characters after a prefix of two, as a mark has at least three.
     """
 
     label: str
@@ -96,7 +96,9 @@ SHAPES: tuple[SecretShape, ...] = (
     SecretShape("vault", "hvs.", _D, 20, tail=_DOTTED),
     SecretShape("linear", "lin_api_", _A, 20),
     SecretShape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
-    SecretShape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
+    SecretShape(
+        "slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)
+    ),  # only the end of a webhook's address is secret
     *(SecretShape("discord", hook, r"[A-Za-z0-9/_\-]", 60, shown=len(hook)) for hook in _DISCORD),
     SecretShape("telegram", _TELEGRAM, r"[A-Za-z0-9:_\-]", 40, shown=len(_TELEGRAM)),
     *(
@@ -111,7 +113,7 @@ _PRIVATE_KEY = lazy(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*", re.D
 
 
 def label_of(value: str) -> str:
-    """The kind of a secret, by its shape."""
+    """Return the kind of a secret, by its shape."""
     data = value.encode("utf-8", "surrogatepass")
     for shape in SHAPES if value.startswith(_BEGINNINGS) else ():
         if value.startswith(shape.prefix) and not shape.shown and shape.pattern.fullmatch(data):

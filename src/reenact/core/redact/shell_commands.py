@@ -11,7 +11,7 @@ from reenact.core.redact.names import dense, is_placeholder
 from reenact.core.redact.text import FoundSecret, Look, hit
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
-_REACH = 2048  # bytes after a command's name in which its arguments are looked for
+_REACH = 2048  # bytes after a command's name that are searched for its arguments
 _BEHIND = 1024
 # The dash of a flag: the pattern begins with that literal, for which `re` searches fast.
 _DASH = rb"-(?<=[\s\"'`\[,]-)"
@@ -119,7 +119,7 @@ def _is_http(data: bytes, at: int) -> bool:
 
 
 def _hit(data: bytes, found: re.Match[bytes]) -> Iterator[FoundSecret]:
-    """The hit; not for `-u 1000:1000` and `-u node:node`, which name a user and a group."""
+    """Yield the hit; not for `-u 1000:1000` and `-u node:node`, which name a user and a group."""
     secret = found["secret"]
     user = found.groupdict().get("user")
     if (

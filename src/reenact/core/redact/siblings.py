@@ -15,7 +15,7 @@ from reenact.core.redact.text import close, level_of
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _BRACES_A_LOOK = 6
-_REACH = 512  # bytes to each side of the name in which its object's members are looked for
+_REACH = 512  # bytes on each side of the name that are searched for members of its object
 _GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _NAMES = (
     b"name", b"key", b"field", b"id", b"label", b"header", b"param", b"parameter", b"variable", b"property",
@@ -29,7 +29,7 @@ _NAMES_IT = lazy(
 _OF_INPUTS = frozenset(
     {b"field", b"label", b"id", b"selector", b"element", b"input", b"locator", b"target", b"option"}
 )
-"""Those beside which a `text` is what was typed; beside a `name` it is an answer's."""
+"""The names beside which a `text` was typed; beside a `name` it belongs to an answer."""
 
 _VALUE = lazy(
     rb"[\"'](?P<of>value|val|text)\\{0,15}[\"']"
@@ -74,7 +74,7 @@ def siblings(data: bytes, at: int, before: bytes, work: Work) -> Iterator[Siblin
     Args:
         data: The text.
         at: The end of the name.
-        before: What stands before the name, backwards.
+        before: The text before the name, reversed.
         work: Counts what is read.
     """
     named = _NAMES_IT.match(before)
@@ -130,7 +130,7 @@ def _outer(braces: Iterable[tuple[int, bool]], begin: int, last: int) -> Iterato
     Args:
         braces: The place of each brace, and True for one that may end the object, in the order of the walk.
         begin: Where the walk begins.
-        last: Where it ends if no brace ends the object.
+        last: The end of the walk if no brace ends the object.
     """
     depth = 0
     for place, ends in braces:

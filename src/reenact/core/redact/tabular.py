@@ -2,7 +2,7 @@ r"""Secrets in columns: CSV, tabs, and tables of Markdown and of database shells
 
 They are found within JSON strings, too.
 
-The name stands in the first line, its values at the same place of the lines below. A table ends where a line has
+The name is in the first line, its values are in the same column of the lines below. A table ends at a line with
 another number of cells.
 """
 
@@ -36,7 +36,7 @@ class _Table(NamedTuple):
 
     Attributes:
         slashes: The backslashes of a newline: 0 in plain text, 1 in a JSON string, 2 in one within another, 4, 8.
-        sign: What stands between two cells.
+        sign: The separator of cells.
         before: The number of cells before the secret ones.
         after: The number of cells after them.
     """
@@ -68,7 +68,7 @@ class Tables:
         self._names = names
 
     def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
-        """The values below the name that ends here."""
+        """Yield the values below the name that ends here."""
         if not _CELL_ENDS.match(data, at) or work.read_to.get(_FROM, 0) <= at < work.read_to.get(_TO, 0):
             return
         work.spend(LOOKS_A_HIT)
@@ -92,7 +92,7 @@ class Tables:
     def _first_line(
         self, data: bytes, at: int, end: int, slashes: int, work: Work
     ) -> tuple[_Table, str] | None:
-        """The form of the table whose first line holds this name, and the name's kind."""
+        """Return the form of the table whose first line holds this name, and the name's kind."""
         tab = b"\\" * slashes + b"t" if slashes else b"\t"
         signs = (b",", b";", b"|", tab)
         rest = data[at:end].removeprefix(_quote(slashes)).lstrip(b" ")
@@ -140,7 +140,7 @@ def _end_of_line(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _start_of_line(data: bytes, at: int, slashes: int) -> int:
-    """Return where the line begins that holds this place, or -1 if that is too far away."""
+    """Return the start of the line around this place, or -1 if it is too far away."""
     least = max(0, at - _LONGEST)
     if not slashes:
         found = data.rfind(b"\n", least, at)
@@ -159,7 +159,7 @@ def _start_of_line(data: bytes, at: int, slashes: int) -> int:
 
 @lru_cache(maxsize=64)
 def _row(table: _Table) -> re.Pattern[bytes]:
-    """A line of a table. Linear: each byte is read by one of the parts, and none goes back."""
+    """Return the pattern of a table's line. It takes linear time: no part backtracks."""
     slashes, sign, quote = table.slashes, re.escape(table.sign), re.escape(table.quote)
     if slashes:
         tab = b"" if table.sign.endswith(b"t") else b"t"

@@ -47,7 +47,7 @@ class Tags:
         self._names = names
 
     def look(self, data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
-        """The secrets of the tag in which a secret name ends here, once."""
+        """Yield the secrets of the tag in which a secret name ends here, once."""
         start = data.rfind(b"<", max(0, at - _LONGEST_TAG), at)
         if start < 0 or start == work.tag:
             return

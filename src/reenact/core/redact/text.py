@@ -18,7 +18,7 @@ class FoundSecret(NamedTuple):
 
     start: int
     end: int
-    value: str  # as it really is, without escapes: what the token is made of
+    value: str  # without escapes; the token is made of it
     quote: bytes = b""  # for a bare number: the quote to put around the token, so that JSON stays JSON
     whole: bool = False  # complete, even though it may stand at the end of a stream's chunk
 
@@ -35,7 +35,7 @@ FORM_VALUE = lazy(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
 
 
 def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[FoundSecret]:
-    """The hit, unless there is nothing, or a token already."""
+    """Yield the hit, unless it is empty or a token."""
     if start < end and not TOKEN.fullmatch(data, start, end):
         yield FoundSecret(start, end, value, quote)
 
@@ -62,7 +62,7 @@ def level_of(backslashes: bytes) -> int:
 
 
 def plain(raw: bytes, level: int) -> str:
-    """A value as it is, out of JSON strings nested `level` + 1 deep."""
+    """Return a value decoded from JSON strings nested `level` + 1 deep."""
     text = raw.decode("utf-8", "surrogateescape")
     for _ in range(level + 1):
         if "\\" not in text:
@@ -90,7 +90,7 @@ def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | 
 
 @lru_cache(maxsize=64)
 def _closing(quote: int, level: int) -> re.Pattern[bytes]:
-    """Return the end of a string with that quote. Linear: each run of backslashes is read once."""
+    """Return the pattern of the end of a string with that quote. It takes linear time."""
     if quote != 0x22:  # a repr within JSON: the string around it ends at a quote without a backslash
         return compiled(rb"(?<!\\)(?:\\\\)*+(?:%c|(?P<end>\"))" % quote)
     period = 2 << level
@@ -98,7 +98,7 @@ def _closing(quote: int, level: int) -> re.Pattern[bytes]:
 
 
 def is_json(data: bytes) -> bool:
-    """Is this JSON, or events of JSON? By its beginning."""
+    """Return True if a text begins like JSON, or like events of JSON."""
     return _JSON.match(data, 0, 128) is not None
 
 

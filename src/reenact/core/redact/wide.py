@@ -12,7 +12,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _FIRST = frozenset({b"\xff", b"\xfe"})  # of the byte order marks
-_SAMPLE = 64  # bytes that tell an encoding
+_SAMPLE = 64  # bytes that show an encoding
 _ZEROS = {
     "utf-32-be": (1, 1, 1, 0),
     "utf-32-le": (0, 1, 1, 1),
@@ -48,7 +48,7 @@ def wide_encoding(data: bytes) -> str:
 
 
 def clean_wide(data: bytes, encoding: str, clean: Callable[[bytes], bytes]) -> bytes:
-    """The text in that encoding, cleaned; cleaned as plain bytes where it is no such text."""
+    """Return a text in that encoding, cleaned; as plain bytes if it is not in that encoding."""
     width = 4 if "32" in encoding else 2
     whole = len(data) - len(data) % width
     try:

@@ -6,12 +6,12 @@ from typing import Any
 
 LEAST = 4096  # looks that any text may cost, however short it is
 BYTES_A_LOOK = 128
-LOOKS_A_HIT = 4  # what a secret costs that is replaced by itself, in looks
+LOOKS_A_HIT = 4  # the cost of replacing one secret, in looks
 _BYTES_READ = 160  # bytes of a value that are read in the time of one look
 
 
 class TooDense(Exception):
-    """The text has more places to look at than its length pays for."""
+    """The text has too many places to look at for its length."""
 
 
 class Work:

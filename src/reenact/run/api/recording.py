@@ -145,7 +145,7 @@ class RecordingInProgress(RunContext):
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
         RECORDED.add(self.id)
-        self._recorder.open(self._header(salt, redactor.told()))
+        self._recorder.open(self._header(salt, redactor.header_rules()))
         self.active = Run(self._recorder, RecordingTurnstile(), replaying=False)
         tracked.of_run(self.active)
         if self._files is not None:

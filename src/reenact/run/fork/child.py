@@ -101,7 +101,7 @@ class Child:
         first, self._identity = max(log.calls, default=0) + 1, own_identity(store.root)
         self.recorder = Recorder(self._writer, redactor, first=first, identity=self._identity)
         self.recorder.alone = len(parent.logs) == 1
-        self.recorder.open(self._header(salt, redactor.told()))
+        self.recorder.open(self._header(salt, redactor.header_rules()))
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
         self._exchange: str | None = None

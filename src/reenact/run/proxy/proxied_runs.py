@@ -75,7 +75,7 @@ class RecordingProxy(RecordingInProgress):
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
-        self._recorder.open(self._header(salt, redactor.told()))
+        self._recorder.open(self._header(salt, redactor.header_rules()))
         self.active = Run(self._recorder, RecordingTurnstile(), replaying=False)
         if self._folders is not None:
             places = Places(self._folders, (str(self._store.root),))
