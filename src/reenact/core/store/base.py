@@ -35,10 +35,10 @@ BLOB = lazy(r"sha256:([0-9a-f]{64})")
 """A blob's address."""
 
 LARGEST = 64 << 20
-"""Bytes of a blob at most."""
+"""The maximum number of bytes of a blob."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told how many of how many recordings, files or bytes are done."""
+"""Called with the number of done recordings, files or bytes, and the number of all."""
 
 Status = Literal["ok", "gap", "differs", "refused", "large", "full", "gone"]
 """The result of taking a piece.
@@ -70,10 +70,10 @@ class PieceTaken:
     """The result of taking a piece.
 
     Attributes:
-        status: `ok`: it is there, and on the disk; `gap`: the file is still shorter than the piece's offset;
+        status: `ok`: the piece is on the disk; `gap`: the file is still shorter than the piece's offset;
             `differs`: other bytes are there; `refused`: for another reason.
         length: The length of the file in bytes.
-        detail: The reason if it is not ok.
+        detail: The reason if the status is not `ok`.
     """
 
     status: Status
@@ -93,7 +93,7 @@ class Store(Protocol):
     """Recordings, read."""
 
     def ids(self) -> list[str]:
-        """The ids of all recordings, newest first."""
+        """Return the ids of all recordings, newest first."""
 
     def find(self, ref: str | os.PathLike[str], /) -> Path:
         """Return the folder or file of an id, a unique prefix, `last`, `last~2`, or a path.
@@ -102,10 +102,10 @@ class Store(Protocol):
         """
 
     def load(self, ref: str | os.PathLike[str], /) -> RecordedRun:
-        """Read one. Raises RecordingError."""
+        """Read a recording. Raises RecordingError."""
 
     def remove(self, ref: str | os.PathLike[str], /) -> str:
-        """Delete one and its blobs; returns its id. Raises RecordingError."""
+        """Delete a recording and its blobs; return its id. Raises RecordingError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +163,12 @@ class Library(Protocol):
     """The recordings: a Store that has a name (`place`)."""
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
-        """All recordings, those first that began last."""
+        """Return all recordings, newest first."""
 
     def search(
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
-        """The recordings that a filter means, those first that began last."""
+        """Yield the recordings that a filter matches, newest first."""
 
     def listed(
         self,
@@ -188,7 +188,7 @@ class Library(Protocol):
         """Return the number of recordings."""
 
     def kinds(self) -> set[str]:
-        """The kinds of effects that there are."""
+        """Return the kinds of effects in all recordings."""
 
     def folder_of(self, line: Summary) -> Path:
         """Return the folder of a recording, to read it. Raises RecordingError."""
@@ -210,7 +210,7 @@ class Intake(Protocol):
         """Append the pieces. On return, each `ok` piece is on the disk, also if it was there before."""
 
     def heard(self, ids: Iterable[str]) -> None:
-        """These are being written, far away."""
+        """Note that these recordings are still being written elsewhere."""
 
     def close(self) -> None:
         """End its background work."""
@@ -223,13 +223,13 @@ class BlobStore(Protocol):
         """Return True if the bytes are there."""
 
     def put(self, data: bytes) -> str:
-        """Keep them; returns their address, `sha256:…`. Twice the same is once."""
+        """Keep bytes; return their address, `sha256:…`. Equal bytes are kept once."""
 
     def get(self, address: str) -> bytes:
-        """They, and no others. Raises CorruptRecording where they are missing or have another hash."""
+        """Return the bytes of an address. Raises CorruptRecording if they are missing or changed."""
 
     def remove(self, address: str) -> None:
-        """Forget them; harmless where they are not there."""
+        """Delete bytes. Harmless if they are missing."""
 
     def url(self, address: str, seconds: int) -> str | None:
         """Return a URL open to any client for so many seconds, or None if unsupported."""

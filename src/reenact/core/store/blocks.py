@@ -42,13 +42,13 @@ class Blocks:
             self._pool = futures.ThreadPoolExecutor(min(_MANY, os.cpu_count() or 1), "reenact-unpack")
 
     def block(self, key: int, name: str) -> bytes:
-        """A recording's block, unpacked."""
+        """Return a recording's block, unpacked."""
         if self._pool is None or name != self._name:
             return unpacked(self._fetch(key, name))
         while self._expected and len(self._coming) < _AHEAD:
             ahead = self._expected.popleft()
             self._coming[ahead] = self._pool.submit(unpacked, self._fetch(ahead, name))
-        # Some that were expected are never asked for.
+        # Some expected blocks are never asked for.
         for old in list(self._coming):
             if old == key:
                 break

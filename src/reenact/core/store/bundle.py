@@ -90,7 +90,7 @@ def export(
         page: Makes a page about the recording, by its path; it is kept in the file for viewers.
 
     Raises:
-        RecordingError: It is not there, or cannot be read.
+        RecordingError: The recording is missing, or cannot be read.
         UsageError: The file exists, or its folder does not.
     """
     source = store.find(ref)
@@ -103,13 +103,7 @@ def export(
     recording = load(source)
     if source.is_file():
         raise UsageError(f"{source} is an exported file already; copy it")
-    if target.is_dir():
-        name = re.sub(r"[^\w.-]+", "-", recording.name).strip("-.")
-        target /= f"{name + '-' if name else ''}{recording.id}{SUFFIX}"
-    if not target.parent.is_dir():
-        raise UsageError(f"{target.parent} is no folder; make it first")
-    if target.exists() and not force:
-        raise UsageError(f"{target} exists; --force replaces it")
+    target = _target_file(target, recording, force=force)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     shown = page(f"{source}{os.sep}") if page is not None else b""
     try:
@@ -123,9 +117,21 @@ def export(
     return target
 
 
+def _target_file(target: Path, recording: RecordedRun, *, force: bool) -> Path:
+    """Return the file to write; `target` may be the folder to put it in. Raises UsageError."""
+    if target.is_dir():
+        name = re.sub(r"[^\w.-]+", "-", recording.name).strip("-.")
+        target /= f"{name + '-' if name else ''}{recording.id}{SUFFIX}"
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent} is no folder; make it first")
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists; --force replaces it")
+    return target
+
+
 @contextmanager
 def _complete(source: Path) -> Iterator[Path]:
-    """A recording's folder; of a fork, one that holds all that it shares with its parent."""
+    """Yield a recording's folder; for a fork, one that also has what it shares with its parent."""
     if not shared.shares(source):
         yield source
         return
@@ -139,7 +145,7 @@ def _complete(source: Path) -> Iterator[Path]:
 
 def _write(source: Path, part: Path, recording: RecordedRun, page: bytes, progress: Progress | None) -> None:
     members = members_of(source)
-    # The run's own events first: who reads the file as it comes finds the header at once.
+    # The run's own events first: a reader of the arriving file finds the header at once.
     members.sort(key=lambda member: (member.startswith("blobs/"), member != EVENTS, member))
     listed: dict[str, Any] = {}
     # The file is as private as the store that it comes from.
@@ -175,7 +181,7 @@ def _entry(member: str) -> zipfile.ZipInfo:
 def _add(archive: zipfile.ZipFile, path: Path, member: str) -> dict[str, Any]:
     digest, size = hashlib.sha256(), 0
     with shared.opened(path) as source, archive.open(_entry(member), "w", force_zip64=True) as target:
-        # A recording that is still being written may grow meanwhile: what is hashed is what is written.
+        # A recording that is still being written may grow meanwhile: hash the bytes that are written.
         while block := source.read(_BLOCK):
             digest.update(block)
             size += len(block)
@@ -216,7 +222,7 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT, fresh: Path | No
         _unpack(path, fresh, limit)
         return adopt(store, fresh, path)
     except RecordingError as error:
-        # The folder is gone in a moment: messages name the file.
+        # The folder is about to be removed: messages name the file.
         raise type(error)(
             str(error).replace(f"{fresh}{os.sep}", f"{path}: ").replace(str(fresh), str(path))
         ) from None
@@ -225,7 +231,7 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT, fresh: Path | No
 
 
 def unpacked(path: Path) -> int:
-    """Return the bytes that a file unpacks to at most; 0 for a file that `bring` refuses."""
+    """Return the maximum unpacked size of a file in bytes; 0 for a file that `bring` refuses."""
     try:
         with Archive(path, str(path), sys.maxsize) as archive:
             return sum(map(archive.size, archive.names))

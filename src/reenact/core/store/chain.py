@@ -36,7 +36,7 @@ _SUM = lazy(rb',"sum":"([0-9a-f]{32})"\}')
 
 
 def sum_of(before: bytes, content: bytes) -> bytes:
-    """The sum of a line, 32 hex digits.
+    """Return the sum of a line, 32 hex digits.
 
     Args:
         before: The sum of the line before it.
@@ -49,7 +49,7 @@ def sum_of(before: bytes, content: bytes) -> bytes:
 
 
 def tail(check: bytes) -> bytes:
-    """The end of a line, from the comma before its sum on."""
+    """Return the end of a line, from the comma before its sum on."""
     return BEFORE + check + AFTER
 
 
@@ -60,7 +60,7 @@ def stated(line: bytes) -> bytes | None:
 
 
 def bare(line: bytes) -> bytes:
-    """A line (without its newline) less its sum, where it has one."""
+    """Return a line (without its newline) less its sum, if it has one."""
     return line[:-LENGTH] + b"}" if stated(line) is not None else line
 
 
@@ -110,7 +110,7 @@ def fault(name: str, data: bytes, at: int, last: bytes) -> str:
 
 
 def _begins_chain(header: bytes) -> bool:
-    """Return whether a file with this first line has sums: all do from format 2 on."""
+    """Return True if a file with this first line has sums: all do from format 2 on."""
     try:
         version = orjson.loads(header)["format"]
     except (ValueError, KeyError, TypeError):

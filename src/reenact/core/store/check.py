@@ -89,7 +89,7 @@ class StoreCheck:
         self._wanted: dict[str, set[str]] = {}
 
     def run(self, progress: Progress | None = None) -> StoreChecked:
-        """Look at all of it."""
+        """Check the whole folder."""
         folders = self._folders()
         for folder in folders:
             named = _digests(folder, _NAMED)
@@ -227,7 +227,7 @@ class StoreCheck:
         finally:
             index.close()
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _say(self, kind: str, what: str, detail: str, repair: Callable[[], str] | None = None) -> None:
         done = ""
@@ -288,7 +288,7 @@ def _shown(name: str) -> str:
 
 
 def _digests(folder: Path, pattern: re.Pattern[bytes]) -> set[str]:
-    """The hashes that the lines of a recording's own files name."""
+    """Return the hashes that the lines of a recording's own files name."""
     found: set[str] = set()
     for path in folder.glob("*.jsonl"):
         for line in _lines(path):

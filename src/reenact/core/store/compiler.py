@@ -25,7 +25,7 @@ NUMERIC = ("step", "tokens", "input_tokens", "output_tokens", "cost", "duration"
 C = TypeVar("C")
 
 Decide: TypeAlias = Callable[[Node, set[int]], "set[int] | None"]
-"""Returns the steps that match a part of a filter, or None if it is not decided whole."""
+"""Returns the steps that match a part of a filter, or None if it is not completely decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Dialect(Protocol[C]):
 
 
 def bound(node: Node, dialect: Dialect[C]) -> Bound[C] | None:
-    """Return the condition of what may match a part of a filter, or None."""
+    """Return the condition of the steps that may match a part of a filter, or None."""
     if isinstance(node, Term) or dialect.takes(node):
         return dialect.bound(node)
     if isinstance(node, Not):
@@ -82,7 +82,7 @@ def bound(node: Node, dialect: Dialect[C]) -> Bound[C] | None:
 def arranged(node: Node) -> Node:
     """Return the same condition with the parts that columns decide first, and as one part.
 
-    What remains is searched for in fewer steps then.
+    The other parts are then searched for in fewer steps.
     """
     if isinstance(node, Term) or of_columns(node):
         return node
@@ -170,7 +170,7 @@ def is_hidden(term: Term) -> bool:
 
 def is_number(value: Any) -> bool:
     """Return True for a number that a database compares as Python does."""
-    # What SQLite has no room for is compared by Python; to both, true is 1.
+    # Numbers that SQLite cannot hold are compared by Python; in both, true is 1.
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)

@@ -31,7 +31,7 @@ class ContinuedWriter(Writer):
         whole, _, torn = data.rpartition(b"\n")
         self._sum = chain.stated(whole.rpartition(b"\n")[2]) or chain.FIRST
         self._size = len(whole) + 1
-        # Written as a whole, but for the end of the line.
+        # A last line that is complete except for its newline.
         self._last = (
             torn if torn and chain.tail(chain.sum_of(self._sum, chain.content(torn))) in torn else b""
         )

@@ -24,7 +24,7 @@ from reenact.core.model.storable import integer, storable
 from reenact.core.store.base import ID
 
 LASTS = 10 * 365 * 86_400
-"""Seconds for which a tombstone is obeyed."""
+"""The seconds for which a tombstone is in force."""
 
 _SECOND = 1_000_000_000
 _SHORT = 1000
@@ -68,7 +68,7 @@ class Tombstones:
         self._folder = root / "deleted"
 
     def add(self, id: str, why: str, who: str = "") -> None:
-        """Write down that a recording is deleted. Raises OSError."""
+        """Add the tombstone of a recording. Raises OSError."""
         if not ID.fullmatch(id):
             return
         now = time.time_ns()
@@ -86,7 +86,7 @@ class Tombstones:
                 (self._folder / f"{id}.json").unlink(missing_ok=True)
 
     def get(self, id: str) -> Tombstone | None:
-        """Return a recording's tombstone, where it is in force."""
+        """Return a recording's tombstone if it is in force, else None."""
         if not ID.fullmatch(id):
             return None
         try:
@@ -97,7 +97,7 @@ class Tombstones:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError):
-            # It is damaged, and says all the same that the recording was deleted.
+            # A damaged tombstone still says that the recording was deleted.
             return Tombstone(id, 0, 1 << 62, "its tombstone is damaged", "")
         found = Tombstone(id, max(at or 0, 0), until or 0, why, who)
         return found if found.until > time.time_ns() else None

@@ -2,8 +2,8 @@
 
 Packed by recording.
 
-A recording's texts lie in one compressed block, its arguments and its outputs in two more: together they take a
-fifth of their room, and a search goes through all of them at the speed of memory.
+A recording's texts lie in one compressed block, its arguments and its outputs in two more: together they are a fifth
+as large, and a search goes through all of them at the speed of memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ROOM = 8
 
 
 def packed(steps: Iterable[StepSummary]) -> list[bytes]:
-    """The blocks of a recording's steps, one for each of PARTS."""
+    """Return the packed blocks of a recording's steps, one for each of PARTS."""
     kept = list(steps)
     blocks = {
         "text": [_kept(step.text) for step in kept],
@@ -53,7 +53,7 @@ def _kept(text: str | None) -> bytes:
 
 def unpacked(block: bytes) -> bytes:
     """Return a block unpacked. Several threads may unpack at the same time."""
-    # With room enough from the start it asks for Python's lock but once.
+    # With enough room from the start, it takes Python's lock only once.
     return zlib.decompress(block, bufsize=_ROOM * len(block) + 64)
 
 
@@ -93,7 +93,7 @@ class Details:
         self._parts: dict[str, list[bytes]] = {}
 
     def holding(self, wanted: WantedTerm, numbers: Collection[int]) -> set[int]:
-        """Those of the steps for which a term about texts, arguments or outputs holds."""
+        """Return the steps for which a term about texts, arguments or outputs holds."""
         if wanted.name != "text":
             return self._outlined(wanted, numbers)
         if wanted.literal is None:
@@ -101,9 +101,9 @@ class Details:
         data = self._block("text").lower()
         if wanted.literal not in data and _LEFT_OUT not in data:
             return set(numbers) if wanted.without else set()
-        return self._saying(wanted, data.split(b"\0"), numbers)
+        return self._containing(wanted, data.split(b"\0"), numbers)
 
-    def _saying(self, wanted: WantedTerm, texts: list[bytes], numbers: Collection[int]) -> set[int]:
+    def _containing(self, wanted: WantedTerm, texts: list[bytes], numbers: Collection[int]) -> set[int]:
         inside, without = wanted.literal or b"", wanted.without
         found = {number for number in numbers if (inside in texts[number - 1]) != without}
         return self._and_left_out(found, texts, wanted, numbers)
@@ -156,7 +156,7 @@ class Details:
 
 
 class WantedTerm:
-    """A term about texts, arguments or outputs, made ready for being looked for."""
+    """A term about texts, arguments or outputs, prepared for a search."""
 
     def __init__(self, term: Term) -> None:
         self.field = term.field

@@ -1,7 +1,7 @@
 """The facts of a recording's arguments and outputs, as numbers for an index.
 
 A fact says that some step has a value at a path (`args.order_id`), or a number in some range there, or that the outline
-of the step lacks what is there. So the recordings with none of the facts that a term asks for have no matching step;
+of the step lacks the value. So the recordings with none of the facts that a term asks for have no matching step;
 the others are searched. Two facts may share a number: that costs a search and changes no answer.
 """
 
@@ -22,7 +22,7 @@ from reenact.core.query.grammar import Term
 from reenact.core.query.outline import MARK
 
 ALL = 0
-"""Stands for all facts: of a recording with more than `MOST`."""
+"""Stands for all facts of a recording with more than `MOST`."""
 
 MOST = 500_000
 """The maximum number of facts of one recording."""
@@ -32,7 +32,7 @@ _ITEM = "#"
 """The key of each item of a list."""
 
 _SMALLEST, _LARGEST = -64, 128
-"""Exponents of two beyond which numbers are not told apart."""
+"""Exponents of two beyond which numbers are not distinguished."""
 
 _PIECES = 16
 """The parts of the range between two powers of two."""
@@ -87,7 +87,7 @@ def _sum(text: str) -> int:
 
 
 class _Facts:
-    """The facts of one recording, and what is remembered to find them fast."""
+    """The facts of one recording, and a cache to find them fast."""
 
     def __init__(self) -> None:
         self.found: set[int] = set()

@@ -47,7 +47,7 @@ class Findings:
         return known[1] if known is not None and known[0] == signature else None
 
     def told(self, folder: str, signature: str) -> dict[str, Any] | None:
-        """Return the findings in words, as they were kept."""
+        """Return the findings in words, as given to `keep`."""
         if self.of(folder, signature) is None:
             return None
         with (

@@ -24,7 +24,7 @@ Changed = set[tuple[int, int]]
 
 
 class Rewritten(Exception):
-    """The files are no longer those that were read: read them anew."""
+    """The files are no longer the ones that were read: read them again."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class _File:
 
 
 class Following:
-    """One recording's folder, read on.
+    """One recording's folder, read as it grows.
 
     Args:
         folder: The recording's folder; its `events.jsonl` is there.
@@ -77,7 +77,7 @@ class Following:
         """Read the added lines; return the calls that are new or have changed.
 
         Raises:
-            Rewritten: The bytes read before are gone; make another of these.
+            Rewritten: The bytes read before are gone; make a new object.
             RecordingError: The added lines are damaged.
         """
         changed: Changed = set()
@@ -97,14 +97,14 @@ class Following:
         return changed
 
     def files(self) -> list[tuple[str, Log, int]]:
-        """Each process's file by its name, its events, and how many lines were read of it."""
+        """Return each process's file: its name, its events, and the number of lines read."""
         return [
             (name, self._files[name].log, self._files[name].lines)
             for name in process_files(list(self._files))
         ]
 
     def sealed(self) -> bool:
-        """True if the run has ended with a seal."""
+        """Return True if the run has ended with a seal."""
         return self._files[EVENTS].log.sealed is not None
 
     def _logs(self) -> list[Log]:
@@ -137,7 +137,7 @@ class Following:
                     self._take(name, file, block, changed)
                 last = self._filled(name, file, file.rest) if file.header else file.rest
                 if last.endswith(b"}") and file.reader.fits(last):
-                    # A file that ends without a newline: nothing but one can follow.
+                    # A file that ends without a newline: only a newline can follow.
                     self._take(name, file, b"\n", changed)
                     file.offset -= 1
                     file.unended = True
@@ -163,7 +163,7 @@ class Following:
                 changed.add((id(file.log), 0))
 
     def _filled(self, name: str, file: _File, lines: bytes) -> bytes:
-        """The lines, those that a fork shares with its parent put in."""
+        """Return the lines, with those that a fork shares with its parent put in."""
         if name != EVENTS:
             return lines
         if not file.header:

@@ -32,7 +32,7 @@ class Glance:
         self._sealed = ""
 
     def look(self, line: Summary) -> Summary:
-        """The line as it is now. Raises OSError where the files are gone."""
+        """Return the summary as it is now. Raises OSError if the files are gone."""
         for name in process_files(path.name for path in self._folder.iterdir()):
             self._take(name)
         return replace(

@@ -41,7 +41,7 @@ from reenact.core.store.tables import (
 from reenact.core.trust import Identity
 
 _BATCH = 256
-_OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
+_OFTEN = 20_000  # instructions of SQLite between two checks if it must stop
 _STAMPS = ("user_version", "application_id")
 
 
@@ -64,7 +64,7 @@ class Index:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
-        """All recordings, those first that began last."""
+        """Return all recordings, newest first."""
         return [line for _, line in lines_of(self._fresh(progress))]
 
     def known_lines(self, limit: int = -1) -> list[IndexedRecording]:
@@ -89,7 +89,7 @@ class Index:
         return found
 
     def known_line(self, folder: str) -> IndexedRecording | None:
-        """One of them."""
+        """Return one indexed recording, or None."""
         row = (
             self._open()
             .execute(
@@ -101,7 +101,7 @@ class Index:
         return IndexedRecording(row[0], row[1], row[2], line_of(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
-        """Those of the lines, given with their keys, that a filter means; with no look at the files."""
+        """Return the lines, given with their keys, that a filter matches. Reads no files."""
         meant = ((key, line) for key, line in lines if not line.broken)
         if not wanted.about_steps:
             return (Hit(line) for _, line in meant)
@@ -115,7 +115,7 @@ class Index:
     def search(
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
-        """The recordings that a filter means, those first that began last."""
+        """Return the recordings that a filter matches, newest first."""
         return islice(IndexSearch(self._fresh(progress), self.folder_of).found(wanted)[0], limit)
 
     def listed(
@@ -142,7 +142,7 @@ class Index:
             return Listed(hits[:limit], len(hits), [line.id for line in lines])
         database = self._fresh(progress)
         found, looked = IndexSearch(database, self.folder_of).found(wanted)
-        # Who wants the first few does not wait for a search of all.
+        # A caller that wants the first few does not wait for a search of all.
         more = limit + 1 if limit is not None and wanted.about_steps else None
         hits = list(islice((hit for hit in found if is_meant(hit.summary)), more))
         ids = [id for (id,) in database.execute(f"SELECT id FROM recordings {NEWEST_FIRST}")]  # noqa: S608
@@ -153,7 +153,7 @@ class Index:
         return int(self._open().execute("SELECT count(*) FROM recordings").fetchone()[0])
 
     def kinds(self) -> set[str]:
-        """The kinds of effects that there are."""
+        """Return the kinds of effects in all recordings."""
         return {word for _, word in Columns(self._fresh()).words("kind")}
 
     def known(self) -> list[tuple[str, str]]:
@@ -177,7 +177,7 @@ class Index:
         self._open().set_progress_handler(lambda: int(ended()), _OFTEN)
 
     def discard(self) -> None:
-        """Begin a new one: the file was damaged."""
+        """Delete the file, as it is damaged; a new one is made on use."""
         self.close()
         with contextlib.suppress(OSError):
             self._file.unlink(missing_ok=True)
@@ -205,7 +205,7 @@ class Index:
     def lost(self) -> list[str]:
         """Return the indexed folders that are gone. Raises sqlite3.Error if the index is damaged.
 
-        That it lacks a recording is no fault: the next reader adds it.
+        A missing recording is no fault: the next reader adds it.
         """
         database = self._open()
         if self.in_memory:
@@ -330,7 +330,7 @@ class Index:
         try:
             self.refresh(progress)
         except sqlite3.DatabaseError:
-            # Damaged, or it cannot be written (a read-only folder, a full disk): without it, in memory.
+            # It is damaged, or cannot be written (a read-only folder, a full disk): use one in memory.
             self.discard()
             self._database = created(sqlite3.connect(":memory:"))
             self.refresh(progress)
@@ -361,13 +361,13 @@ class Index:
         return database
 
     def _stamp(self) -> int:
-        """A number that only this home's user can write into an index; 0 where the home has no key."""
+        """Return a number that only this home's user can write into an index; 0 without a key."""
         identity = Identity.of(self.store.root)
         return 0 if identity is None else identity.stamp("index 1")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The database with the lock held: SQLite of some versions is hurt by two writers at once."""
+        """Yield the database with the lock held: some versions of SQLite fail with two writers."""
         database = self._open()
         with locked(self.store.root / "index.lock"), database:
             yield database

@@ -1,4 +1,4 @@
-"""Search the index of a folder: the recordings that a filter means, with their steps."""
+"""Search the index of a folder: the recordings that match a filter, with their steps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class IndexSearch:
         self._database, self._folder_of = database, folder_of
 
     def found(self, wanted: Filter) -> tuple[Iterator[Hit], Looked | None]:
-        """Return the recordings that a filter means, and the work of the search so far."""
+        """Return the recordings that match a filter, and the work of the search so far."""
         if not wanted.about_steps:
             lines = lines_of(self._database)
             return (Hit(line) for _, line in lines if not line.broken and wanted.head(line)), None
@@ -58,7 +58,7 @@ class IndexSearch:
         return self._matching(meant, wanted, plan, looked), looked
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
-        """Return those of some lines, given with their keys, that a filter of steps means."""
+        """Yield the lines, given with their keys, that match a filter on steps."""
         plan = QueryPlan(wanted.candidates, Columns(self._database))
         of_facts = _of_facts(plan, wanted)
         if of_facts is not None:
@@ -72,7 +72,7 @@ class IndexSearch:
         self, lines: Iterator[tuple[int, Summary]], wanted: Filter, plan: QueryPlan, looked: Looked
     ) -> Iterator[Hit]:
         database = self._database
-        # Who wants the first few only does not wait for the others.
+        # A caller that wants only the first few does not wait for the others.
         size = _FIRST
         with Blocks(partial(block, database)) as blocks:
             while batch := list(islice(lines, size)):
@@ -110,6 +110,6 @@ def lines_of(
 def _of_facts(plan: QueryPlan, wanted: Filter) -> Condition | None:
     """Return the condition on recordings that may match; None if facts do not decide.
 
-    A filter that means recordings without such a step also means those without a fact.
+    A filter for recordings without a step also matches recordings without its fact.
     """
     return plan.possible if wanted.meant(()) is None else None

@@ -33,7 +33,7 @@ _BLOCK = 4096
 
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0
-"""Seconds after which it is written down again that a recording is being written."""
+"""Seconds between two marks that a recording is being written."""
 
 _AT_ONCE = 16
 
@@ -97,7 +97,7 @@ class LocalIntake:
         return self._sizes.problem(id, more)
 
     def room(self) -> int:
-        """Return how many bytes a new recording may have now."""
+        """Return the number of bytes that a new recording may have now."""
         return self._sizes.room()
 
     def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
@@ -111,7 +111,7 @@ class LocalIntake:
                 for at, piece in enumerate(pieces)
                 if piece.recording in gone
             }
-        # A reader of a line finds the blobs that it names.
+        # Blobs come first: a reader of a line must find the blobs that it names.
         self._take_blobs(
             {
                 at: one
@@ -160,7 +160,7 @@ class LocalIntake:
             return PieceTaken("refused", detail=f"it cannot be written here: {error.strerror}")
         self._sizes.add(piece.recording, new)
         if taken.status == "ok":
-            # Also if nothing was new: another process may have written it, and not yet have synced.
+            # Also if nothing was new: another process may have written it without a sync so far.
             written.add(path)
         return taken
 
@@ -190,7 +190,7 @@ class LocalIntake:
         self._sync(folders)
 
     def _part(self, piece: Piece) -> Path | PieceTaken:
-        """A blob's bytes in a file that has not its name yet."""
+        """Write a blob's bytes to a file without its final name; return the file, or the result."""
         if problem := unfit_blob(piece, self._sizes.limits.blob):
             return PieceTaken("refused", detail=problem)
         digest = piece.name.removeprefix("sha256:")
@@ -212,7 +212,7 @@ class LocalIntake:
         return self._store.folder(id) / "blobs" / digest[:2] / digest
 
     def _sync(self, paths: Iterable[Path]) -> None:
-        # A share of the paths for each thread, not a task for each path: handing over costs more than it does.
+        # Each thread gets a share of the paths: a task for each path would cost more than the sync itself.
         some = list(paths)
         for _ in self._pool.map(synced, [some[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(some)))]):
             pass
@@ -280,7 +280,7 @@ def _write(path: Path, piece: Piece, *, checked: bool) -> tuple[PieceTaken, int]
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | system.CLOEXEC | system.NOFOLLOW
     file = os.open(path, flags, 0o600)
     try:
-        # Two may send the same: the shipper that was started again, and a person.
+        # Two senders may send the same bytes: a restarted shipper, and a person.
         system.lock(file)
         size = os.fstat(file).st_size
         if piece.offset > size:
@@ -322,7 +322,7 @@ def _begun(file: int, size: int) -> bytes:
 
 
 def synced(paths: Iterable[Path]) -> None:
-    """On the disk. A file that was deleted meanwhile need not be."""
+    """Sync files to the disk. A file that was deleted meanwhile is skipped."""
     for path in paths:
         with contextlib.suppress(FileNotFoundError):
             system.sync(path)

@@ -29,10 +29,10 @@ LONGEST_LABEL = 100
 MOST_LABELS = 32
 LONGEST_NOTE = 10_000
 LARGEST = 256 << 10
-"""Bytes of a file at most; labels and note of the greatest length have less."""
+"""The maximum size of a file in bytes; the longest labels and note take less."""
 
 _TRIED = 20
-"""The number of files that are read at most, the last first, while they are damaged."""
+"""The maximum number of files to read, the last first, while they are damaged."""
 
 
 def labels_in(names: Iterable[str], read: Callable[[str], bytes], torn: list[str]) -> Labels:

@@ -41,7 +41,7 @@ def read_events(data: bytes, where: str, torn: list[str], *, of: str = "") -> It
         if event is not None:
             yield event
     if last:
-        # kill -9 in the middle of a write: what returned before it is whole.
+        # A kill in the middle of a write: all lines before it are complete.
         if reader.fits(last):
             event = reader.take(last)
             if event is not None:
@@ -107,7 +107,7 @@ class Reader:
         return Event(kind, data, self._number, signed)
 
     def fits(self, line: bytes) -> bool:
-        """Return True if a last line without a newline is whole all the same."""
+        """Return True if a last line without a newline is complete."""
         if event_of(line) is None:
             return False
         if self._number == 0 or not self._chained:
@@ -142,7 +142,7 @@ class Reader:
                 f"{self._where} is in format {version}, and this Reenact reads up to {FORMAT}: "
                 "upgrade with `pip install -U reenact`"
             )
-        # Of a header that says otherwise and has a sum, the number was changed.
+        # A header of format 1 with a sum had its number changed.
         self._chained = version >= chain.CHAINED or chain.stated(header) is not None
 
     def _check_place(self, kind: str) -> None:

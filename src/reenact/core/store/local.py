@@ -36,13 +36,13 @@ SUFFIX = ".reenact"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 _SOUGHT = 1000
-"""In how many of the newest recordings a name is sought that was taken for an id."""
+"""The number of newest recordings in which an unknown id is searched as a name."""
 
 _LONGEST = 100
-"""Letters of a name that is compared with a mistyped one."""
+"""The maximum length of a name that is compared with a mistyped one."""
 
 _TELLING = 6
-"""Letters of a mistyped id: fewer are like the beginning of some id by chance."""
+"""The least length of a mistyped id: a shorter one resembles some id by chance."""
 
 _ALIKE = 0.75
 """The least likeness of a suggestion: one letter of four, or two exchanged, may differ."""
@@ -92,11 +92,11 @@ class LocalStore:
         return self.root / "recordings"
 
     def folder(self, id: str) -> Path:
-        """The folder of one recording, existing or not."""
+        """Return the folder of a recording, existing or not."""
         return self.recordings / id
 
     def ids(self) -> list[str]:
-        """The ids of all recordings, newest first."""
+        """Return the ids of all recordings, newest first."""
         found = []
         try:
             with os.scandir(self.recordings) as entries:
@@ -153,8 +153,8 @@ class LocalStore:
     def _last(self, ids: Sequence[str], back: int) -> str:
         """Return this user's newest recording that no other process writes, or an earlier one.
 
-        `back` is the number of recordings after it. The newest of all where there is none.
-        Raises RecordingNotFound where there are too few.
+        `back` is the number of recordings after it. Without any, it is the newest of all.
+        Raises RecordingNotFound if there are too few.
         """
         found = list(islice(filter(self._own, ids[:_SOUGHT]), back + 1))
         if len(found) > back:
@@ -198,15 +198,15 @@ class LocalStore:
         return self.folder(id).joinpath(EVENTS).is_file()
 
     def _at_hand(self, id: str) -> Path:
-        """The folder of one that there is, to be read."""
+        """Return the folder of an existing recording, to read it."""
         return self.folder(id)
 
     def _called(self, name: str, ids: list[str]) -> str | None:
-        """The newest recording of that name, for a message; not sought among very many."""
+        """Return the id of the newest recording of that name, among the newest ones, or None."""
         return next((id for id, called in self._names(ids) if called == name), None)
 
     def _names(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The ids and names of the newest recordings."""
+        """Yield the ids and names of the newest recordings."""
         for id in ids[:_SOUGHT]:
             try:
                 with shared.opened(self.folder(id) / EVENTS) as file:
@@ -217,7 +217,7 @@ class LocalStore:
                 yield id, str(header.get("name") or "")
 
     def _near(self, text: str, ids: Sequence[str]) -> str:
-        """Return the reference that is most like a mistyped one, or an empty text."""
+        """Return the known reference closest to a mistyped one, or an empty text."""
         from difflib import get_close_matches  # noqa: PLC0415 - for errors alone
 
         typed = text.lower()[:_LONGEST]
@@ -237,7 +237,7 @@ class LocalStore:
         return load(self.find(ref))
 
     def origins(self, ids: Iterable[str]) -> dict[str, shared.Parentage]:
-        """Those of some recordings that have a parent, and which it is."""
+        """Return the parents of those recordings that have one, by id."""
         return shared.origins(self.recordings, ids)
 
     def remove(
@@ -245,7 +245,7 @@ class LocalStore:
     ) -> str:
         """Delete one recording and its blobs; return its id. Its forks are made whole first.
 
-        `detached`: they are whole already. With a reason a tombstone is left: `sync` and uploads do not bring it
+        `detached`: the forks are whole already. With a reason a tombstone is left: `sync` and uploads do not bring it
         back.
         """
         path = self.find(ref)
@@ -273,7 +273,7 @@ def nameable(name: str) -> bool:
 
 def load(path: Path) -> RecordedRun:
     """Read a recording from its folder or its exported file."""
-    # What writes recordings needs no reader.
+    # A program that only records needs no reader.
     from reenact.core.store.reading import read_recording  # noqa: PLC0415
 
     return read_recording(path)

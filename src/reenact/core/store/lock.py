@@ -1,4 +1,4 @@
-"""One writer at a time."""
+"""Locks of files, for one writer at a time."""
 
 from __future__ import annotations
 

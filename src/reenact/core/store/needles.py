@@ -1,6 +1,6 @@
 """Find the bytes that a matching value must contain: the search for them is cheap.
 
-Needles are ASCII words in lower case. They may be fewer than possible, never one too many.
+Needles are ASCII words in lower case. Some may be missed, but each one found is certain.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from reenact.core.query.grammar import Term
 _NAME = lazy(r"[A-Za-z0-9_-]+")
 _WORD = lazy(r"[A-Za-z0-9_-]+")
 _PLACE = lazy(r"-?\d+")
-# Numbers are written in several ways: 10 and 1e1. A word that is told apart from them has another letter than e.
+# Numbers are written in several ways: 10 and 1e1. A word is distinct from them if it has a letter other than e.
 _TELLING = lazy(r"[a-df-zA-DF-Z_]")
 _NUMBERED = lazy(r"\\[xuUN0-9]")
 _REPEATED = lazy(r"[?*]|\{\d*,?\d*\}")
-# A pattern takes a dotless i, a long s and the Kelvin sign for i, s and k: these may be spelled otherwise.
+# To a pattern, a dotless i, a long s and the Kelvin sign equal i, s and k: split words at these letters.
 _SPELLED = lazy(r"[isk]", re.IGNORECASE | re.ASCII)
 _GLOB = lazy(r"[*?]")
 
@@ -28,7 +28,7 @@ class Needles:
     """The needles of a term about a text, an argument or an output.
 
     Attributes:
-        name: An argument's name as in an outline, quoted: that alone is never left out.
+        name: An argument's name as in an outline, quoted. Only this is never left out.
         key: The longest word among the other keys of the path.
         word: The longest word in the value, in lower case.
     """
@@ -41,9 +41,9 @@ class Needles:
         self.word = _longest(_texts(term)).lower()
 
     def in_outlines(self, lines: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
-        """The numbers of those lines for which the term may hold."""
+        """Return the numbers of the lines for which the term may hold."""
         name, key, word = self.name, self.key, self.word
-        # Where a value is left out, or written with \u, what it says is not to be seen.
+        # A value that is left out, or written with \u, cannot be searched.
         return [
             number
             for number in numbers
@@ -52,7 +52,7 @@ class Needles:
         ]
 
     def in_texts(self, block: bytes, between: bytes, numbers: Iterable[int]) -> list[int]:
-        """The numbers of those texts of a block for which the term may hold."""
+        """Return the numbers of a block's texts for which the term may hold."""
         word, folded = self.word, block.lower()
         if word not in folded:
             return []
@@ -79,7 +79,7 @@ def _texts(term: Term) -> list[str]:
 
 def runs(pattern: str) -> list[str]:
     """Return texts that every match of a regular expression contains; none if it is not simple."""
-    # Alternatives; what `(?` begins (flags, looking ahead); letters by number, and what was found before.
+    # Alternatives; groups that begin with `(?` (flags, look-ahead); letters by number, and backreferences.
     if "|" in pattern or "(?" in pattern or _NUMBERED.search(pattern):
         return []
     found, depth, place = [""], 0, 0
@@ -87,7 +87,7 @@ def runs(pattern: str) -> list[str]:
         letter = pattern[place]
         repeated = _REPEATED.match(pattern, place)
         if repeated is not None:
-            # What it stands behind may be left out.
+            # The letter before it may be missing.
             found += [found.pop()[:-1], ""]
             place = repeated.end()
             continue

@@ -38,7 +38,7 @@ class SqlDatabase(Protocol):
         """Yield the words of a column, with their numbers."""
 
     def function(self, test: Callable[[Any], bool]) -> str:
-        """A name under which SQL finds a test of one value."""
+        """Return the name of a test of one value as an SQL function."""
 
 
 class QueryPlan:
@@ -100,7 +100,7 @@ class QueryPlan:
 
 
 class SqliteDialect:
-    """The conditions of SQLite: on numbers of words, on numbers, and by functions of Python's."""
+    """The conditions of SQLite: on the numbers of words, on numbers, and by Python functions."""
 
     def __init__(self, columns: SqlDatabase) -> None:
         self._columns = columns
@@ -153,7 +153,7 @@ class SqliteDialect:
 
 
 class FactDialect:
-    """The conditions on recordings: they have one of the facts that a comparison asks for."""
+    """The conditions on recordings: they have one of the facts that a comparison needs."""
 
     def takes(self, node: Node) -> bool:
         """Take comparisons alone."""

@@ -72,7 +72,7 @@ class StoredSizes:
             return PieceTaken(
                 "full", detail=f"the project has {self.limits.project} bytes at most, and they are used up"
             )
-        # What is there already may grow.
+        # An existing recording may grow.
         if self.limits.recordings and not self._known[id] and self._many >= self.limits.recordings:
             return PieceTaken(
                 "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
@@ -80,7 +80,7 @@ class StoredSizes:
         return None
 
     def room(self) -> int:
-        """Return how many bytes a new recording may have now."""
+        """Return the number of bytes that a new recording may have now."""
         left = self.limits.recording
         with contextlib.suppress(OSError, StopIteration):
             place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
@@ -91,7 +91,7 @@ class StoredSizes:
         return max(left, 0)
 
     def add(self, id: str, more: int) -> None:
-        """So much was written."""
+        """Count bytes that were written."""
         before = self._known.get(id, 0)
         self._known[id] = before + more
         if self._all is not None:
@@ -99,7 +99,7 @@ class StoredSizes:
             self._many += bool(more and not before)
 
     def _count(self) -> None:
-        # Counted anew once in a while: what was deleted makes room, and what else writes here takes some.
+        # Counted again from time to time: deletions make room, and other writers take some.
         over = (self.limits.project and (self._all or 0) >= self.limits.project) or (
             self.limits.recordings and self._many >= self.limits.recordings
         )
@@ -110,7 +110,7 @@ class StoredSizes:
 
 
 def bytes_of(folder: Path) -> int:
-    """The bytes of all files below."""
+    """Return the size of all files in a folder, in bytes."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -43,7 +43,7 @@ def read_recording(path: Path) -> RecordedRun:
 
 
 def labels_of(folder: Path, torn: list[str]) -> Labels:
-    """Return the labels of a recording in a folder; a damaged file is told to `torn`."""
+    """Return the labels of a recording in a folder; a damaged file adds a sentence to `torn`."""
 
     def read(name: str) -> bytes:
         with shared.opened(folder / name) as file:
@@ -53,7 +53,7 @@ def labels_of(folder: Path, torn: list[str]) -> Labels:
 
 
 def _id_of(logs: list[Log]) -> str:
-    """The id of the recording that these are of, as far as they are read."""
+    """Return the id of the recording, from the logs read so far."""
     return str(logs[0].opened.get("id") or "") if logs else ""
 
 

@@ -43,7 +43,7 @@ def salvage(source: Path, target: Path) -> list[str]:
             f"{source} is no folder: `unzip {shlex.quote(str(source))} -d unpacked`, then "
             "`reenact export unpacked --salvage` keeps what is whole"
         )
-    told: list[str] = []
+    losses: list[str] = []
     blobs = Blobs(source)
     names = sorted(path.name for path in source.iterdir())
     sessions = [name for name in names if name.startswith("session.") and name.endswith(".jsonl")]
@@ -51,7 +51,7 @@ def salvage(source: Path, target: Path) -> list[str]:
         data = shared.read(source / name)
         if name == EVENTS:
             data = _expanded(data, source)
-        kept = _Kept(name, told)
+        kept = _Kept(name, losses)
         lines = kept.lines(data.split(b"\n"))
         if not lines:
             if name == EVENTS:
@@ -61,11 +61,11 @@ def salvage(source: Path, target: Path) -> list[str]:
             continue
         private.write(target / name, chain.chained(orjson.dumps(line) for line in lines))
         for address in dict.fromkeys(_addresses(lines)):
-            _copy(blobs, address, target, told)
+            _copy(blobs, address, target, losses)
     for name in filter(PATTERN.fullmatch, names):
         with contextlib.suppress(OSError, CorruptRecording):
             private.write(target / name, shared.read(source / name)[: LARGEST + 1])
-    return told
+    return losses
 
 
 class _Kept:
@@ -73,12 +73,12 @@ class _Kept:
 
     Args:
         name: The file's name.
-        told: Gets a sentence for each range of lines that is left out.
+        losses: Gets a sentence for each range of lines that is left out.
     """
 
-    def __init__(self, name: str, told: list[str]) -> None:
+    def __init__(self, name: str, losses: list[str]) -> None:
         self._name = name
-        self._told = told
+        self._losses = losses
         self._session = name.startswith("session.")
         self._references = References()
         self._states: dict[str, int] = {}
@@ -139,7 +139,7 @@ class _Kept:
         return bool(data["event"] != "same")
 
     def _hole(self, lost: list[int]) -> list[dict[str, Any]]:
-        """The note for the lines that were lost up to here, if any."""
+        """Return the note for the lines lost up to here, if any."""
         if not lost:
             return []
         where = f"line {lost[0]}" if len(lost) == 1 else f"{len(lost)} of lines {lost[0]} to {lost[-1]}"
@@ -148,12 +148,12 @@ class _Kept:
         else:
             text = f"{self._name}, {where}: damaged, or without a line that it needs, and left out"
         lost.clear()
-        self._told.append(text)
+        self._losses.append(text)
         return [{"event": "noted", "what": "hole", "text": text}]
 
 
 def _expanded(data: bytes, folder: Path) -> bytes:
-    """A fork's lines with its parent's in their places, as far as these are there."""
+    """Return a fork's lines with its parent's put in, unless the parent is missing."""
     try:
         return shared.whole(data, folder)
     except RecordingError:
@@ -161,7 +161,7 @@ def _expanded(data: bytes, folder: Path) -> bytes:
 
 
 def _addresses(tree: Any) -> Iterator[str]:
-    """The blobs that a tree names."""
+    """Yield the addresses of blobs that a tree names."""
     todo = [tree]
     while todo:
         item = todo.pop()
@@ -173,11 +173,11 @@ def _addresses(tree: Any) -> Iterator[str]:
             yield item
 
 
-def _copy(blobs: Blobs, address: str, target: Path, told: list[str]) -> None:
+def _copy(blobs: Blobs, address: str, target: Path, losses: list[str]) -> None:
     try:
         data = blobs(address)
     except CorruptRecording as error:
-        told.append(f"{error}; it is left out")
+        losses.append(f"{error}; it is left out")
         return
     digest = address.removeprefix("sha256:")
     place = target / "blobs" / digest[:2] / digest

@@ -25,7 +25,7 @@ from reenact.errors import CorruptRecording, UsageError
 EVENTS = "events.jsonl"
 
 _TAIL = 1 << 20
-"""Bytes at the end of a file that are looked at for its seal."""
+"""Bytes at the end of a file that are searched for its seal."""
 
 _SAME = b'{"event":"same"'
 _REFERENCE = lazy(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
@@ -62,7 +62,7 @@ def opened(path: Path) -> IO[bytes]:
 
 
 def read(path: Path) -> bytes:
-    """All of a file of a recording. Raises as `opened` does."""
+    """Return the bytes of a recording's file. Raises as `opened` does."""
     with opened(path) as file:
         return file.read()
 
@@ -82,12 +82,12 @@ def reference(line: int) -> bytes:
 
 
 def origin(header: Any) -> Parentage | None:
-    """Return the recording's parent as its header has it, or None.
+    """Return the recording's parent as its header names it, or None.
 
-    (A child process's header has a number there.)
+    (The header of a child process has a number there.)
     """
     parent = header.get("parent") if isinstance(header, Mapping) else None
-    # Its folder is looked for by this name, and a header may be foreign.
+    # The id becomes the name of a folder, and a header may be foreign.
     if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
         return None
     step = parent.get("step")
@@ -107,7 +107,7 @@ def origin_of(line: bytes) -> Parentage | None:
 
 
 def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Parentage]:
-    """Those of the recordings of a folder (by default, of all) that have a parent."""
+    """Return the parents of those recordings of a folder (by default, of all) that have one."""
     found = {}
     for name in _names(recordings) if names is None else names:
         said = origin(_header(recordings / name))
@@ -117,9 +117,9 @@ def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, P
 
 
 def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
-    """Events with their parent's lines put in, line for line.
+    """Return events with their parent's lines put in.
 
-    Raises CorruptRecording where the parent, or one of those lines, is gone.
+    Raises CorruptRecording if the parent, or one of these lines, is missing.
     """
     if _SAME not in data:
         return data
@@ -131,7 +131,7 @@ def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
             continue
         found = _REFERENCE.fullmatch(line)
         if found is None:
-            # Torn, or damaged: the reader will say so.
+            # Torn or damaged: the reader reports it.
             continue
         number = int(found[1])
         if parent is None:
@@ -221,7 +221,7 @@ def flatten(folder: Path, target: Path | None = None) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    # It is no newer than it was.
+    # Keep its time of change.
     os.utime(part, ns=(written.st_atime_ns, written.st_mtime_ns))
     part.replace(place / EVENTS)
 
@@ -259,7 +259,7 @@ def running(folder: Path) -> int:
             return 0
     except (OSError, ValueError, TypeError, AttributeError, OverflowError, CorruptRecording):
         return 0
-    # A number may have gone to a process of another user since.
+    # The number may belong to a process of another user now.
     return pid if system.runs(pid, others=False) else 0
 
 
@@ -281,6 +281,6 @@ def _header(folder: Path) -> Mapping[str, Any]:
 
 
 def process_files(names: Iterable[str]) -> list[str]:
-    """Of the names in a recording's folder those of events, that of the first process first."""
+    """Return the names of the events files among names, that of the first process first."""
     found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
     return sorted(found, key=lambda name: (name != EVENTS, name))

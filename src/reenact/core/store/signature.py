@@ -1,4 +1,4 @@
-"""The state of a recording's files, by which an index knows that it must read them again."""
+"""The state of a recording's files: if it differs, an index reads them again."""
 
 from __future__ import annotations
 

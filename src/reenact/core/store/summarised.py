@@ -27,7 +27,7 @@ def summarised(path: Path, written: int, home: Path | None = None) -> Summarised
     Args:
         path: Its folder.
         written: The time it was last written, in nanoseconds since 1970.
-        home: The home that lists it, whose own recordings are known as such.
+        home: The home that lists it; recordings of its own are marked.
     """
     try:
         recording = load(path)
@@ -44,7 +44,7 @@ def summarised(path: Path, written: int, home: Path | None = None) -> Summarised
         steps = [summarise_step(step) for step in facts]
         return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
     except Exception as error:
-        # One that cannot be summarised is listed as broken; it must not keep the others from being listed.
+        # It is listed as broken, so that the other recordings can still be listed.
         return unsummarised(path, written, reason(error))
 
 

@@ -32,7 +32,7 @@ class Columns:
         return self._database.execute("SELECT id, word FROM words WHERE sort = ?", [column]).fetchall()
 
     def function(self, test: Callable[[Any], bool]) -> str:
-        """A name under which SQL finds a test of one value."""
+        """Return the name of a test of one value as an SQL function."""
         name = f"holds_{id(test)}"
         self._database.create_function(name, 1, test)
         return name
@@ -134,9 +134,9 @@ def delete(database: sqlite3.Connection, folder: str) -> None:
 
 @contextmanager
 def savepoint(database: sqlite3.Connection) -> Iterator[None]:
-    """Undo the writes of the body, and no others, if it raises."""
+    """Undo the writes of the body only, if it raises."""
     if not database.in_transaction:
-        # Else the savepoint is the transaction, and each one is synced to the disk.
+        # Without it each savepoint would be a transaction, and synced to the disk.
         database.execute("BEGIN")
     database.execute("SAVEPOINT one")
     try:

@@ -32,15 +32,15 @@ Sign = Callable[[str], Mapping[str, Any] | None]
 _RESERVE = 4096
 _END = chain.AFTER + b"\n"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-_LOOK = 0.01  # seconds; a look costs as much as a small write
-_fstat, _write = os.fstat, os.write  # the program's own are recorded
+_LOOK = 0.01  # seconds; each check costs as much as a small write
+_fstat, _write = os.fstat, os.write  # the program's own calls are recorded
 
 
 _open_files: WeakSet[Writer] = WeakSet()
 
 
 def _leave_to_the_parent() -> None:
-    """Write no more to the files of the process that this one is a fork of."""
+    """Stop writing to the files of the process of which this one is a fork."""
     for writer in list(_open_files):
         writer.leave()
 
@@ -77,14 +77,14 @@ class Writer:
         self.stopped: str | None = None
         """The reason that writing has stopped, or None."""
         self._reserve = path.with_suffix(".reserve")
-        # Room to say so when the disk is full.
+        # Space for the note that the disk is full.
         with contextlib.suppress(OSError):
             reserve = private.opener(str(self._reserve), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.write(reserve, b"\0" * _RESERVE)
             os.close(reserve)
 
     def leave(self) -> None:
-        """Write no more: the file is another process's."""
+        """Stop writing: the file belongs to another process."""
         # Another thread may have held the lock when this process was forked.
         self._lock = threading.RLock()
         self.stopped = "a fork of the process that it records"
@@ -108,7 +108,7 @@ class Writer:
             if self.stopped is not None:
                 return False
             if self._writing:
-                # A finaliser or a signal handler in the middle of another line: its own comes next.
+                # A finaliser or a signal handler in the middle of another line: write its line next.
                 self._waiting.append((body, content))
                 return True
             try:
@@ -142,7 +142,7 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._look()
             if self.stopped is None:
-                # A finaliser that runs while the line is signed writes no more: the lines so far are signed.
+                # A finaliser that runs during the signing must not write: the signature covers the lines so far.
                 self.stopped = "closed"
                 body = _signed(self._sum, line[:-1], sign)
                 try:
@@ -200,12 +200,12 @@ class Writer:
         lock.take(self._fd)
 
     def blob(self, data: bytes) -> str:
-        """Keep bytes by their hash, beside the events; returns the address, `sha256:…`."""
+        """Keep bytes by their hash, beside the events; return the address, `sha256:…`."""
         digest = hashlib.sha256(data).hexdigest()
-        # Text, not paths: a step that writes a file pays for each of these lines.
+        # Text, not paths, for speed: each step that writes a file runs this.
         folder = f"{self.path.parent}/blobs/{digest[:2]}"
         path = f"{folder}/{digest}"
-        # What names it would not be written any more.
+        # After a stop, no line that names it would be written.
         if self.stopped is None and not os.path.exists(path):  # noqa: PTH110 - as above
             part = f"{path}.{os.getpid()}.{threading.get_ident()}"
             try:
@@ -222,7 +222,7 @@ class Writer:
                     os.close(descriptor)
                 os.replace(part, path)  # noqa: PTH105 - as above
             except OSError:
-                # It would take the room from the word that the disk is full.
+                # It would take the space of the note that the disk is full.
                 with contextlib.suppress(OSError):
                     Path(part).unlink()
                 raise
@@ -254,12 +254,12 @@ class Writer:
         try:
             self._writing = True
             if _write(self._fd, line) != size:
-                # A short write is the disk filling up: take the torn line back, then let the rest raise.
+                # A short write means that the disk is full: remove the torn line, then raise.
                 os.ftruncate(self._fd, self._size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             self._sum, self._size, self._writing = check, self._size + size, False
         except BaseException:
-            # An interrupt may come right after the write: the file itself says whether the line is there.
+            # An interrupt may come right after the write: the file's size shows if the line is there.
             if self._writing and os.fstat(self._fd).st_size == self._size + size:
                 self._sum, self._size = check, self._size + size
             self._writing = False
@@ -269,12 +269,12 @@ class Writer:
             self._look()
 
     def _look(self) -> None:
-        """See that the file still has a name."""
+        """Restore the file if its folder was deleted."""
         if _fstat(self._fd).st_nlink == 0:
             self._restore()
 
     def _restore(self) -> None:
-        """The folder was deleted under us; the open file still has every event: put it back."""
+        """Write a deleted file again: the open one still has all events."""
         events = system.pread(self._fd, self._size, 0)
         private.folder(self.path.parent)
         fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | system.CLOEXEC, 0o600)
