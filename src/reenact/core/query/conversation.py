@@ -35,7 +35,7 @@ class Conversation:
         self._open: list[tuple[tuple[Message, ...], Message | None]] = []
 
     def turn(self, call: ModelCall) -> Turn:
-        """The next call as a turn; calls must come in the order in which they were asked."""
+        """Return the next call as a turn. Calls must come in the order in which they were asked."""
         if call.embedded is not None:
             # Embedded texts are no messages of a conversation.
             return Turn(call, call.messages)
@@ -54,7 +54,7 @@ class Conversation:
         new = call.messages[known:]
         if known == len(before) and answer is not None:
             new = _after(answer, new)
-        # A system prompt alone is shared by every run of an agent: that makes them no conversation.
+        # Every run of an agent shares its system prompt: that alone makes no conversation.
         goes_on = any(message.role != "system" for message in before[:known])
         if goes_on:
             del self._open[best]
@@ -76,7 +76,7 @@ class Conversation:
 
 def _shared(before: tuple[Message, ...], now: tuple[Message, ...]) -> int:
     most = min(len(before), len(now))
-    # Mostly one goes on from the other, and tuples find the same objects in them at memory speed.
+    # Usually one continues the other; tuples compare identical objects at memory speed.
     if before[:most] == now[:most]:
         return most
     count = 0
@@ -86,14 +86,14 @@ def _shared(before: tuple[Message, ...], now: tuple[Message, ...]) -> int:
 
 
 def _after(answer: Message, new: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Without the answer to the previous call, which some formats send back as several messages."""
+    """Return the messages after the previous answer, which some formats send as several."""
     count = 0
     while count < len(new) and new[count].role == "assistant":
         count += 1
     said = new[:count]
     text = "".join(message.text for message in said)
     calls = [(call.name, call.args) for message in said for call in message.calls]
-    # Most formats send the text back to the letter; to look at it without its spaces takes longer.
+    # Most formats send the text back unchanged; a comparison without spaces takes longer.
     alike = text == answer.text or "".join(text.split()) == "".join(answer.text.split())
     if alike and calls == [(call.name, call.args) for call in answer.calls]:
         return new[count:]

@@ -84,12 +84,12 @@ class StepFacts:
 
     @property
     def call(self) -> CallRecord:
-        """The record behind it."""
+        """The record of the step's call."""
         return self.step.call
 
     @property
     def args(self) -> dict[str, Any]:
-        """The arguments, plain. Made anew each time: those of a long chat would fill the memory."""
+        """The arguments, plain. Not cached: those of a long chat would fill the memory."""
         return reading.arguments(self.step.log, self.call)
 
     def parsed(self, text: Any) -> Any:
@@ -164,7 +164,7 @@ class StepFacts:
         return [self.call.label] if call is None else [self.call.label, f"model:{call.model}"]
 
     def _ended(self) -> str:
-        # A browser's action that failed is an answer to the program, and an error to who reads.
+        # To the program a failed browser action is an answer; to a reader it is an error.
         return "error" if self.call.kind == "browser" and self.error else self.call.status
 
     def _model(self) -> str | None:
@@ -262,9 +262,9 @@ class RecordingFacts:
         """
         self.recording.renew()
         steps, known = self.recording.steps, self.steps
-        cut = next(
-            (place for place, old in enumerate(known) if steps[place].call is not old.call), len(known)
-        ) if len(self.recording.logs) > 1 else len(known)  # fmt: skip
+        cut = len(known)
+        if len(self.recording.logs) > 1:
+            cut = next((place for place, old in enumerate(known) if steps[place].call is not old.call), cut)
         found = {
             number for key in changed if (number := self._numbers.get(key)) is not None and number <= cut
         }
@@ -274,10 +274,10 @@ class RecordingFacts:
         for step in steps[cut:]:
             self._numbers[id(step.log), step.call.number] = step.number
         said = (number for number in found if reading.readable(known[number - 1].call.kind))
-        self._unsay(min([cut, *(number - 1 for number in said)]))
+        self._forget_turns(min([cut, *(number - 1 for number in said)]))
         return sorted({*found, *range(cut + 1, len(steps) + 1)})
 
-    def _unsay(self, count: int) -> None:
+    def _forget_turns(self, count: int) -> None:
         """Forget the turns after the first `count`, and restore the conversations to that point."""
         if count >= len(self._turns):
             return
@@ -301,7 +301,7 @@ class RecordingFacts:
             step = self.steps[len(self._turns)]
             call = step.model_call
             if step.call.pending and reading.readable(step.call.kind):
-                # Its answer may come yet; until then the calls after it are taken as they stand.
+                # Its answer may still come; until then, later calls are read without it.
                 self._marks.append((len(self._turns), self._conversation.mark()))
             self._turns.append(None if call is None else self._conversation.turn(call))
         return self._turns[number - 1]

@@ -1,6 +1,6 @@
 """The filter language of lists, search, breakpoints and reports: the meaning of a filter.
 
-`grammar` has the syntax, `docs/filters.md` both for users. Pure: the caller brings the facts.
+`grammar` has the syntax; `docs/filters.md` documents both. Nothing is read here: the caller gives the facts.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _fields(node: Node) -> frozenset[str]:
     return frozenset(term.field for term in terms(node))
 
 
-# -- what it means -------------------------------------------------------------------------------------------
+# -- meaning -------------------------------------------------------------------------------------------------
 
 
 def _test(node: Node) -> Test:
@@ -158,7 +158,7 @@ def literal(term: Term) -> bytes | None:
 
 
 def fold(text: str) -> bytes:
-    """Lower the ASCII capitals of a text, as bytes: a search in bytes is ten times as fast."""
+    """Return a text in lower case as bytes (ASCII only): a search in bytes is ten times as fast."""
     return text.encode("utf-8", "surrogatepass").lower()
 
 

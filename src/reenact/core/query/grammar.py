@@ -70,14 +70,14 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Each of them holds."""
+    """All inner conditions hold."""
 
     inner: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """One of them holds."""
+    """At least one inner condition holds."""
 
     inner: tuple[Node, ...]
 
@@ -86,7 +86,7 @@ Node: TypeAlias = Term | Not | All | Some
 
 
 def terms(node: Node) -> list[Term]:
-    """All comparisons in a filter."""
+    """Return all comparisons in a filter."""
     if isinstance(node, Term):
         return [node]
     inner = (node.inner,) if isinstance(node, Not) else node.inner
@@ -96,7 +96,7 @@ def terms(node: Node) -> list[Term]:
 _SPACE = lazy(r"\s*")
 _WORD = lazy(r"""[^\s()<>=!~:"']+""")
 _ID = lazy("(?=.*[0-9])[0-9a-hjkmnp-tv-z]{10}")
-"""A recording's id. One in forty has no digit, and is not told from a word."""
+"""A recording's id. One in forty has no digit, and looks like a word."""
 _OP = lazy(r"==|!=|<=|>=|!~|=|<|>|~")
 _VALUE = lazy(r"""[^\s()"'<>=!~][^\s()"']*""")
 _BARE = lazy(r"""[^\s()"']+""")
@@ -106,9 +106,9 @@ _SHOWN = 500  # characters of a filter that an error repeats
 _HUGE = 1 << 63
 _UNFIT = lazy("[\0\ud800-\udfff]")
 LONGEST = 4000
-"""The most characters of a filter."""
+"""The maximum number of characters of a filter."""
 DEEPEST = 50
-"""The most brackets and `not`s within each other."""
+"""The maximum depth of brackets and `not`."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -122,7 +122,7 @@ class Parser:
         self._deep = 0
 
     def parse(self) -> Node:
-        """The whole text as a tree. Raises FilterError, which points at the column."""
+        """Return the whole text as a tree. Raises FilterError, which points at the column."""
         if len(self._text) > LONGEST:
             raise FilterError(f"filter: it has {len(self._text)} characters; {LONGEST} are the most")
         if unfit := _UNFIT.search(self._text):

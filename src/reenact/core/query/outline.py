@@ -43,7 +43,7 @@ def outline(value: Any, parse: Parse = parsed) -> Any:
         and len(text := compact(value)) <= _TEXT
         and MARK[1:] not in text
     ):
-        # Most are short as a whole, and that is soon seen.
+        # Most values are short as a whole, which is a fast check.
         return value
     return _Outline(parse).of(value)
 

@@ -1,4 +1,4 @@
-"""The words that tell one run from another: script, first user message and outcome."""
+"""The texts that distinguish runs: script, first user message and outcome."""
 
 from __future__ import annotations
 

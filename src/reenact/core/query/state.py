@@ -70,7 +70,7 @@ class SnapshotMoment:
 
     Attributes:
         step: The value is as of the moment this step was asked; None: after the last step.
-        exact: The value is of the very moment that was asked for. If not, the state may have changed since.
+        exact: True if the value is of exactly the requested moment. If not, the state may have changed since.
         why: `every` (so many steps had passed), `risky`, `asked`, `end`, or `recorded` (it was an argument).
         label: The label that the caller gave the snapshot.
     """
@@ -107,7 +107,7 @@ class State(Mapping[str, Any]):
         return all(taken.exact for taken in self._taken.values())
 
     def tree(self, name: str) -> Tree:
-        """A value as the recording has it, without need of its types."""
+        """Return the tree of a value, without its types."""
         return self._log.filled(self._trees[name])
 
     def __getitem__(self, name: str) -> Any:
@@ -154,7 +154,7 @@ def state_at(log: Log, asked_at: CallRecord | None, steps: Mapping[int, int]) ->
 
 
 def tree_of(log: Log, name: str, place: int) -> Tree:
-    """The whole tree of a snapshot: from the last one that was written whole, change by change."""
+    """Return the tree of a snapshot: the last whole one, with all changes since applied."""
     snapshots, known = log.snapshots[name], log.states
     first = place
     while (name, first) not in known and not patch.readable(snapshots[first]["value"]) and first > 0:
@@ -259,5 +259,5 @@ def _answer(kind: _Kind, call: CallRecord) -> list[Tree]:
     try:
         return kind.answer(outcome["value"], [tree for _, _, tree in call.pieces])
     except (LookupError, TypeError, AttributeError, ValueError):
-        # It is not of the shape that the framework gives.
+        # It does not have the form that the framework uses.
         return []
