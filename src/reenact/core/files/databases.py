@@ -1,4 +1,4 @@
-"""The content of a database of SQLite: its file, with what stands in its write-ahead log.
+"""The content of an SQLite database: its file, with the pages in its write-ahead log.
 
 The log's bytes hold random numbers, and the time at which SQLite moves them into the database depends on the end of the
 connections. So two databases of equal content differ in their files.
@@ -25,12 +25,12 @@ _VOLATILE = ((18, 20), (24, 28), (40, 44), (92, 100))
 
 
 def is_database(data: bytes) -> bool:
-    """Return True for the bytes of a database of SQLite."""
+    """Return True for the bytes of an SQLite database."""
     return data.startswith(MAGIC)
 
 
 def base_of(name: str) -> str | None:
-    """Return the name of the database that a file lies beside, or None by its name."""
+    """Return the name of the database that a file beside it belongs to; None for other names."""
     return next((name.removesuffix(end) for end in BESIDE if name.endswith(end) and name != end), None)
 
 
@@ -78,7 +78,7 @@ def fill(path: str, pages: bytes) -> None:
     """
     sqlite3 = import_module("sqlite3")
     plain = bytearray(pages)
-    # In memory there is no log.
+    # A database in memory has no log.
     plain[18:20] = b"\1\1"
     try:
         with closing(sqlite3.connect(":memory:")) as source, closing(sqlite3.connect(path)) as target:
@@ -107,7 +107,7 @@ def _committed(log: bytes) -> tuple[dict[int, int], int, int]:
     count = 0
     for start in range(_HEADER, len(log) - _FRAME - size + 1, _FRAME + size):
         page, pages, own = struct.unpack(">II8s", log[start : start + 16])
-        # Frames of an earlier log lie behind those of this one.
+        # Frames of an earlier log follow those of this one.
         if own != salt or not page:
             break
         pending[page] = start + _FRAME
@@ -115,5 +115,5 @@ def _committed(log: bytes) -> tuple[dict[int, int], int, int]:
             committed.update(pending)
             pending.clear()
             count = pages
-    # A page behind the end was dropped by a later transaction.
+    # A later transaction dropped pages after the end.
     return {page: start for page, start in committed.items() if page <= count}, size, count

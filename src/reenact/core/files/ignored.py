@@ -1,7 +1,7 @@
 """Decide which files may not be kept: ignored ones, keys, and settings with secrets.
 
-Patterns of `.gitignore` are matched in linear time. Read are the files of the tree itself and `.git/info/exclude`, not
-the user's own list (`core.excludesFile`).
+Patterns of `.gitignore` are matched in linear time. The `.gitignore` files of the tree and `.git/info/exclude` count,
+the user's own list (`core.excludesFile`) does not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST = 10_000
 """The maximum number of patterns of one file."""
 
 _REMEMBERED = 10_000
-"""The maximum number of remembered answers: a changed file is asked for at each step."""
+"""The maximum number of cached answers: a changed file is looked up at each step."""
 
 _LONGEST = 1000
 """The maximum number of characters of a pattern."""
@@ -73,7 +73,7 @@ class IgnoreRules:
             return False
         if self.folder(above):
             return True
-        # The last pattern that fits counts, and a file nearer to the path is read after those above it.
+        # The last pattern that fits counts, and patterns nearer to the path come after those above.
         while True:
             for pattern in reversed(self._of(above)):
                 if pattern.fits(os.path.relpath(path, above) if above != "/" else path[1:], folder=folder):
@@ -150,7 +150,7 @@ def _matcher(expression: str) -> Callable[[str], bool]:
     try:
         found = automaton(rf"\A(?:{expression})\Z").found
     except PatternError:
-        # Too large for it: slower, but what Git ignores is never kept.
+        # Too large for an automaton: slower, but a file that Git ignores is never kept.
         compiled = re.compile(expression)
         return lambda path: compiled.fullmatch(path) is not None
     return lambda path: found(path.encode("utf-8", "surrogatepass"))

@@ -28,7 +28,7 @@ _RUN_LIMIT = 1 << 30
 """The maximum number of bytes that are kept of a run's files."""
 
 TEXT_LIMIT = 16 << 20
-"""The maximum number of bytes that stand in the events, which readers hold in memory."""
+"""The maximum number of bytes in the events, which readers hold in memory."""
 
 _PIECE = 1 << 20
 _REMEMBERED = 10_000
@@ -39,7 +39,7 @@ _SQLITE = b"SQLite format 3\0"
 Mark: TypeAlias = tuple[int, int, int, int, int]
 """Size, time of change, inode, time of change of the inode, and mode.
 
-As long as it is the same, so are the bytes.
+A file with the same mark has the same bytes.
 """
 
 
@@ -69,7 +69,7 @@ class Keeping:
         blob: Keeps bytes, and returns their address.
         clean: Returns bytes without their secrets; equal ones if they have none.
         salt: The salt of the recording's header.
-        note: Tells the reader of the recording that something is missing, by the kind of the note and its text.
+        note: Notes for readers of the recording that something is missing: the kind of the note, and its text.
     """
 
     blob: Callable[[bytes], str]
@@ -89,7 +89,7 @@ class FileKeeper:
         self._keeping = keeping
         self._kept = self._written = 0
         self._known: dict[str, bool] = {}
-        """The addresses of bytes that were looked at; True: they have no secrets, and may be kept."""
+        """The addresses of searched bytes; True: they have no secrets, and may be kept."""
         self._stored: set[str] = set()
         self._clean_names: set[bytes] = set()
         self._noted: set[str] = set()
@@ -124,14 +124,14 @@ class FileKeeper:
         self._pinned.add(path)
 
     def close(self) -> None:
-        """Let go of the files that are kept open."""
+        """Close the files that were kept open."""
         for descriptor in self._all:
             os.close(descriptor)
         self._all.clear()
         self._open.clear()
 
     def note(self, text: str, what: str = "unrecorded") -> None:
-        """Tell the reader of the recording, once, that something is missing."""
+        """Note for readers of the recording, once, that something is missing."""
         if text not in self._noted and len(self._noted) < 20:
             self._noted.add(text)
             self._keeping.note(what, text)
@@ -222,7 +222,7 @@ class FileKeeper:
                 return descriptor
         flags = os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.CLOEXEC
         with suppress(PermissionError):
-            # Without a trace in its time of reading, where that is allowed.
+            # Leave the time of the last read unchanged, if that is allowed.
             return os.open(path, flags | getattr(os, "O_NOATIME", 0))
         return os.open(path, flags)
 

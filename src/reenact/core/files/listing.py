@@ -1,4 +1,4 @@
-"""The entries of a folder, as a program sees them that lists it."""
+"""The entries of a folder, as a program that lists it sees them."""
 
 from __future__ import annotations
 

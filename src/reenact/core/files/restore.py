@@ -66,7 +66,7 @@ def restore(
 
 
 def remove_remains(into: Path) -> None:
-    """Remove what restorations to this folder have left that were killed. Raises OSError."""
+    """Remove the remains of killed restorations to this folder. Raises OSError."""
     for found in into.parent.glob(f"{PART}{glob.escape(into.name)}-*"):
         if not found.is_dir():
             continue
@@ -78,7 +78,7 @@ def remove_remains(into: Path) -> None:
 
 @contextmanager
 def _part_of(into: Path) -> Iterator[Path]:
-    """Make a folder beside the target; it is removed if it still has its name at the end."""
+    """Yield a new folder beside the target; at the end it is removed unless it was renamed."""
     part = Path(tempfile.mkdtemp(prefix=f"{PART}{into.name}-", dir=into.parent))
     with system.locked_folder(part, wait=False):
         try:
@@ -113,7 +113,7 @@ def _written(part: Path, given: Mapping[Path, FileState], blobs: Callable[[str],
         if state.kind == "link":
             (part / path).parent.mkdir(parents=True, exist_ok=True)
             (part / path).symlink_to(state.target)
-    # The folders' own come last: one that may not be written could not be filled.
+    # The modes of folders come last: a read-only folder could not be filled.
     for target, state in reversed(modes):
         target.chmod(state.mode & 0o777)
         set_time(target, state)

@@ -27,7 +27,7 @@ LONGEST = 4096
 """The maximum number of characters of a path, and of a link's target."""
 
 SHORT = 4096
-"""The largest size in bytes of a file whose bytes stand in the state itself."""
+"""The largest size in bytes of a file whose bytes are in the state itself."""
 
 _MODES = 0o7777
 _LARGEST = 1 << 53
@@ -66,7 +66,7 @@ class FileState:
     text: str | None = field(default=None, compare=False)
 
     def to_tree(self) -> dict[str, Tree]:
-        """Return it as an object of the recording; members without content are left out."""
+        """Return the state as an object of the recording, without empty members."""
         tree: dict[str, Tree] = {"kind": self.kind}
         if self.kind != "none":
             tree["mode"] = self.mode
@@ -87,7 +87,7 @@ class FileState:
 
     @classmethod
     def from_tree(cls, tree: Tree, where: str) -> FileState:
-        """Read one back. Raises CorruptRecording, which names the place `where` it stands."""
+        """Return the state of an object. Raises CorruptRecording, which names the place `where`."""
         if type(tree) is not dict or tree.get("kind") not in KINDS:
             raise CorruptRecording(f"{where}: the state has no kind (`file`, `folder`, `link` or `none`)")
         for name, test in _TESTS.items():
@@ -142,11 +142,11 @@ class Fingerprint:
         self._hash = hmac.new(salt, digestmod=hashlib.sha256)
 
     def update(self, piece: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         self._hash.update(piece)
 
     def text(self) -> str:
-        """Return it for the bytes so far: 16 hex digits."""
+        """Return the fingerprint of the bytes so far: 16 hex digits."""
         return self._hash.hexdigest()[:16]
 
 

@@ -31,7 +31,7 @@ changed it since. `command`: a command has changed it. `end`: changed after the 
 """
 
 UNKNOWN = -1
-"""The code that made a change is not known: of a file that was held open."""
+"""Stands for an unknown call: the change was made through a file that was held open."""
 
 PATHS = 1_000_000
 """The maximum number of paths of a recording."""
@@ -100,12 +100,12 @@ def has_files(recording: RecordedRun) -> bool:
 
 
 def roots(recording: RecordedRun) -> tuple[Path, ...]:
-    """The folders in which the run used files, in the order of their first use."""
+    """Return the folders in which the run used files, in the order of their first use."""
     return tuple(dict.fromkeys(_root(data["root"]) for log in recording.logs for _, _, data in log.files))
 
 
 def whole_roots(recording: RecordedRun) -> tuple[Path, ...]:
-    """The folders whose files were all recorded, so far as the run used them."""
+    """Return the folders whose files were all recorded, so far as the run used them."""
     return tuple(
         dict.fromkeys(
             _root(data["root"])
@@ -117,14 +117,14 @@ def whole_roots(recording: RecordedRun) -> tuple[Path, ...]:
 
 
 def singles(recording: RecordedRun) -> frozenset[Path]:
-    """The recorded paths outside of these folders. Raises CorruptRecording."""
+    """Return the recorded paths outside of these folders. Raises CorruptRecording."""
     return frozenset(
         path for log in recording.logs for change in changes(log) if change.single for path in change.states
     )
 
 
 def first_states(recording: RecordedRun, until: float = inf) -> dict[Path, FileState]:
-    """Each path as it was before the run used it.
+    """Return each path as it was before the run used it.
 
     Of a folder that was listed, `names` are the names at that time. Raises CorruptRecording.
 
@@ -143,7 +143,7 @@ def first_states(recording: RecordedRun, until: float = inf) -> dict[Path, FileS
                 found[path], seen_by[path] = state if change.how == "first" else NOTHING, log
                 _limit(found)
             elif change.how == "first" and (seen_by[path] is log or _is_same(found[path], state)):
-                # Another process may have changed the path since: only what is the same adds to it.
+                # Another process may have changed the path since: merge only equal states.
                 found[path] = merged(found[path], state)
     return found
 
@@ -163,10 +163,10 @@ def _names_before(path: Path, seen: FileState, found: Mapping[Path, FileState]) 
 
 
 def states_at(recording: RecordedRun, step: int) -> dict[Path, FileState]:
-    """Each path as it was after a step: when the next effect of its process began.
+    """Return each path as it was after a step: when the next effect of its process began.
 
-    A path that the run used only later is as it was then found. Of a run of several processes, what the others had done
-    by the time of the step counts. Raises StepNotFound, CorruptRecording.
+    A path that the run used only later is as it was found then. In a run of several processes, changes of the others up
+    to the time of the step count. Raises StepNotFound, CorruptRecording.
     """
     at = recording.step(step)
     began = _began_at(at.log, at.call.number)
@@ -180,7 +180,7 @@ def states_at(recording: RecordedRun, step: int) -> dict[Path, FileState]:
 
 
 def states_until(recording: RecordedRun, time: float) -> dict[Path, FileState]:
-    """Each path as it was at a time, in seconds since the recording began.
+    """Return each path as it was at a time, in seconds since the recording began.
 
     Raises CorruptRecording.
     """
@@ -192,7 +192,7 @@ def states_until(recording: RecordedRun, time: float) -> dict[Path, FileState]:
 
 
 def final_states(recording: RecordedRun) -> dict[Path, FileState]:
-    """Each path as it was at the end of the run. Raises CorruptRecording."""
+    """Return each path as it was at the end of the run. Raises CorruptRecording."""
     found = first_states(recording)
     for change in _ordered(recording):
         _apply(found, change)
@@ -200,7 +200,7 @@ def final_states(recording: RecordedRun) -> dict[Path, FileState]:
 
 
 def writers(recording: RecordedRun) -> dict[Path, list[str]]:
-    """The processes that changed each path, the one that changed it last at the end."""
+    """Return the processes that changed each path, the one that changed it last at the end."""
     found: dict[Path, list[str]] = {}
     for change, log in _with_logs(recording):
         for path in change.states if change.how != "first" else ():
@@ -212,7 +212,7 @@ def writers(recording: RecordedRun) -> dict[Path, list[str]]:
 
 
 def changed_states(recording: RecordedRun, step: int) -> dict[Path, tuple[FileState, FileState]]:
-    """The paths that a step changed, as before and after it.
+    """Return the paths that a step changed, as before and after it.
 
     Raises StepNotFound, CorruptRecording.
     """
@@ -224,7 +224,7 @@ def changed_states(recording: RecordedRun, step: int) -> dict[Path, tuple[FileSt
 def differences(
     before: Mapping[Path, FileState], after: Mapping[Path, FileState]
 ) -> dict[Path, tuple[FileState, FileState]]:
-    """The paths whose state differs, sorted, each as before and after."""
+    """Return the paths whose state differs, sorted, each as before and after."""
     found = {}
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path, NOTHING), after.get(path, NOTHING)
@@ -263,7 +263,7 @@ def _limit(found: Mapping[Path, FileState]) -> None:
 
 
 def _began_at(log: Log, number: int) -> int:
-    """The number of calls that had begun when the next one after this call's outcome began."""
+    """Return the number of calls begun when the next one after this call's outcome began."""
     call = log.calls[number]
     if call.order is None:
         return sum(1 for each in log.calls if each <= number)
