@@ -32,7 +32,7 @@ TRUSTED_FILES = "configurations.jsonl"
 
 _LONGEST = 1 << 20
 _NAMED = lazy(rb"""\breenact["']?[ \t]*(?:\]|\.|=[^=])""")
-"""The key `reenact`; the name of the package in a list of dependencies is none."""
+"""The key `reenact`, not the name of the package in a list of dependencies."""
 _PLACE = lazy(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _TWICE = lazy(r"^Cannot declare \((.*?),?\) twice$")
 _DIGITS = lazy(r"[0-9][0-9_]*")
@@ -155,11 +155,7 @@ def trust(file: ConfigurationFile) -> None:
         raise unwritable(folder, error) from None
 
 
-def _trusted_files() -> list[Any]:
-    return list(_lines())
-
-
-def _lines() -> Iterator[Any]:
+def _trusted_files() -> Iterator[Any]:
     try:
         path = keys_folder() / TRUSTED_FILES
         if not is_private(path.stat()):
@@ -188,7 +184,7 @@ def _parsed(path: Path, data: bytes, shown: str) -> ConfigurationFile | None:
     import tomllib  # noqa: PLC0415 - most programs under Reenact have no such file
 
     try:
-        # As tomllib does it; some editors put a mark before the text.
+        # As tomllib does; some editors put a byte order mark before the text.
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
         tree: Any = tomllib.loads(text)
     except UnicodeDecodeError as error:

@@ -59,7 +59,7 @@ class Positions:
         return {*self._keys, *self._values}
 
     def key(self, path: KeyPath) -> TextPosition:
-        """The place of a key, or of the nearest one above that is written."""
+        """Return the place of a key, or of the nearest key above it in the text."""
         while path and path not in self._keys:
             if path in self._values:
                 return self._position(self._values[path])
@@ -67,7 +67,7 @@ class Positions:
         return self._position(self._keys.get(path, 0))
 
     def value(self, path: KeyPath) -> TextPosition:
-        """The place of a value; that of its key where the value is a table."""
+        """Return the place of a value; of a table, that of its key."""
         return self._position(self._values[path]) if path in self._values else self.key(path)
 
     def _position(self, offset: int) -> TextPosition:
@@ -157,7 +157,7 @@ class Positions:
             self._pair(path)
 
     def _ends(self, closing: str) -> bool:
-        """Skip to the next item; return True behind the closing bracket."""
+        """Skip to the next item; return True after the closing bracket."""
         self._skip(_GAP)
         if self._text.startswith(",", self._at):
             self._at += 1

@@ -1,13 +1,13 @@
 """A home's trusted keys, the foreign programs that its user has allowed, and its proofs.
 
-    trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer. The key of
+    trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is no longer trusted. The key of
                      a team's project is called `project NAME`
     accepted.jsonl   `{"content": "…", "id": "…"}`: a recording with exactly that content
     proved.jsonl     the same with `"times": 5`, `at` and `conditions`: `reenact prove` replayed it so often, each time
-                     faithfully; with `"times": 0` it does not hold any longer
+                     faithfully; with `"times": 0` it no longer holds
 
 They lie beside the home's key, outside of the home. Lines are appended, so that several processes may write at once. A
-file that others than the user may write or read is not believed.
+file that other users may write or read is ignored.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Book:
     def of_line(self, line: Summary) -> Provenance | None:
         """Return a recording's standing by its line of a list; None if the line lacks it.
 
-        Lists come from an index that only a home with a key can tell from one that came with a download.
+        Lists come from an index. Only a home with a key can distinguish its own from a downloaded one.
         """
         if not line.seal:
             return None
@@ -80,7 +80,7 @@ class Book:
     def learn(self, project: str, key: str) -> None:
         """Trust a project's key, unless it is trusted already or the user has removed it.
 
-        Where that cannot be written, the project's recordings stay foreign.
+        If it cannot be written, the project's recordings stay foreign.
         """
         if KEY.fullmatch(key) and key not in self.keys and key not in self._removed:
             name = PROJECT + project
@@ -121,7 +121,7 @@ class Book:
         return any(line.get("content") == content for line in self._lines(ACCEPTED))
 
     def accept(self, content: str, id: str) -> None:
-        """Remember it. Raises UsageError where that cannot be written."""
+        """Allow the program of a recording with that content. Raises UsageError if it fails."""
         self._append(ACCEPTED, {"content": content, "id": id})
 
     def proofs(self) -> Iterator[dict[str, Any]]:
@@ -129,7 +129,7 @@ class Book:
         return self._lines(PROVED)
 
     def add_proof(self, line: dict[str, Any]) -> None:
-        """Remember one more. Raises UsageError where that cannot be written."""
+        """Add a line about a proved recording. Raises UsageError if it cannot be written."""
         self._append(PROVED, line)
 
     @cached_property

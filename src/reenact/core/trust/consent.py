@@ -31,7 +31,7 @@ _BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI"
 
 
 def standing_of(recording: RecordedRun, home: Path) -> Provenance:
-    """The origin of a recording as seen from a home."""
+    """Return the standing of a recording in a home."""
     return _standing(recording, Book(home))
 
 
@@ -68,7 +68,7 @@ def accept(recording: RecordedRun, home: Path) -> None:
 
 
 def command(recording: RecordedRun) -> str:
-    """The command that a recording remembers, on one line that shows all that is in it."""
+    """Return the recorded command on one line, with all characters visible."""
     program = _program(recording)
     argv = program.get("argv")
     words = [str(word) for word in argv] if isinstance(argv, list) else []
@@ -97,23 +97,21 @@ def described(recording: RecordedRun) -> Iterator[tuple[str, str]]:
 
 def escaped(text: str) -> str:
     """Return text with all characters escaped that would act on a terminal."""
-    return "".join(
-        char
-        if " " <= char <= "~"
-        else f"\\x{ord(char):02x}"
-        if char < "\xa0"
-        else char
-        if char.isprintable()
-        and unicodedata.category(char)[0] != "M"
-        and not char.isspace()
-        and unicodedata.bidirectional(char) not in _BIDI
-        else f"\\u{{{ord(char):x}}}"
-        for char in text
-    )
+    return "".join(map(_escaped, text))
+
+
+def _escaped(char: str) -> str:
+    if " " <= char <= "~":
+        return char
+    if char < "\xa0":
+        return f"\\x{ord(char):02x}"
+    visible = char.isprintable() and not char.isspace() and unicodedata.category(char)[0] != "M"
+    plain = visible and unicodedata.bidirectional(char) not in _BIDI
+    return char if plain else f"\\u{{{ord(char):x}}}"
 
 
 def content(recording: RecordedRun) -> str:
-    """A digest of all events of a recording, also of those that a fork shares with its parents."""
+    """Return a digest of all events of a recording, with those that a fork shares."""
     return content_at(Path(recording.path))
 
 
@@ -131,7 +129,7 @@ def content_at(path: Path) -> str:
                 file for file in folder.iterdir() if _FILE.fullmatch(file.name) and file.is_file()
             ):
                 with file.open("rb") as events:
-                    _taken(file.name, events, digest)
+                    _add_file(file.name, events, digest)
             folder = _parent(folder)
     return digest.hexdigest()
 
@@ -140,8 +138,8 @@ def _standing(recording: RecordedRun, book: Book) -> Provenance:
     return book.standing(origin_of(recording.logs, book.identity, Path(recording.path)))
 
 
-def _taken(name: str, file: Any, digest: Any) -> None:
-    """Take up a file's name and bytes."""
+def _add_file(name: str, file: Any, digest: Any) -> None:
+    """Add a file's name and bytes to a digest."""
     inner = hashlib.sha256()
     while block := file.read(_BLOCK):
         inner.update(block)
@@ -155,11 +153,11 @@ def _zipped(path: Path, digest: Any) -> None:
         names = {os.path.basename(name): name for name in archive.namelist()}  # noqa: PTH119 - names in a zip file
         for name in sorted(name for name in names if _FILE.fullmatch(name)):
             with archive.open(names[name]) as file:
-                _taken(name, file, digest)
+                _add_file(name, file, digest)
 
 
 def _parent(folder: Path) -> Path | None:
-    """The folder of a fork's parent, if there is one."""
+    """Return the folder of a fork's parent, or None."""
     try:
         with (folder / _EVENTS).open("rb") as file:
             parent = orjson.loads(file.readline()).get("parent")

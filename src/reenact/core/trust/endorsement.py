@@ -3,7 +3,7 @@
     endorsed.json   beside a recording's events: `{"key": "ed25519:…", "signature": "…"}`
 
 The signature covers the recording's id and, of each of its processes, the digest that the seal stands for; of one that
-is not sealed, its header. So it says nothing of a recording that was changed afterwards.
+is not sealed, its header. A recording that was changed afterwards is not covered.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def statement(logs: Sequence[Log]) -> bytes | None:
             try:
                 parts.append(f"begun {hashlib.sha256(canonical(log.opened)).hexdigest()}")
             except TypeError:
-                # It holds what no writer of ours would write.
+                # Reenact never writes such a header.
                 return None
         elif log.seal_digest:
             parts.append(f"sealed {log.seal_digest}")
@@ -70,7 +70,7 @@ def read(folder: Path) -> tuple[str, str]:
     with suppress(OSError, ValueError, AttributeError):
         file = os.open(folder / FILE, os.O_RDONLY | system.NONBLOCK | system.CLOEXEC)
         try:
-            # It may be anything: a folder of recordings can come with a download.
+            # The file may be anything: a folder of recordings can come with a download.
             data = os.read(file, _MOST) if stat.S_ISREG(os.fstat(file).st_mode) else b""
         finally:
             os.close(file)

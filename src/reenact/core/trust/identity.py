@@ -3,14 +3,14 @@
     HOME/home-id                      a random number that names the home
     KEYS/homes/ID/identity.json       the private key's seed, readable by its owner alone
     KEYS/homes/ID/identity.pub        the public key, `ed25519:` and 64 hex digits; below it the MAC by which the home
-                                      knows that it worked the key out itself
+                                      knows that it computed the key itself
 
 KEYS is `$XDG_CONFIG_HOME/reenact`, by default `~/.config/reenact`: the user's own folder. A home can come with a
 download or an archive; nothing in it confers trust. A `home-id` that is copied from another home only names a key that
 its user already has.
 
-What a home writes for itself carries a MAC under a secret that is derived from the seed: it costs a hash, and needs no
-library. What is to be recognised elsewhere is signed; `cryptography` is imported for that alone.
+Data that a home writes for itself has a MAC with a secret derived from the seed: it costs a hash and needs no library.
+Data for other homes is signed; only this imports `cryptography`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KEY = lazy(r"ed25519:[0-9a-f]{64}")
 """A public key, as text."""
 
 MARK = "home"
-"""The member of a header, and of a seal, that says which home wrote it."""
+"""The member of a header, and of a seal, that names the home that wrote it."""
 
 _BYTES = 32
 _LONGEST = 256
@@ -64,7 +64,7 @@ class Identity:
 
     @classmethod
     def of(cls, home: Path, keys: str = "") -> Identity | None:
-        """The identity of a home; None where its user has no key for it, or none that is private.
+        """Return the identity of a home; None if its user has no private key for it.
 
         `keys` is the user's folder of keys, by default `keys_folder()`.
         """
@@ -85,7 +85,7 @@ class Identity:
     def made(cls, home: Path, keys: str = "") -> Identity:
         """Return a home's identity; make it if missing. Concurrent processes get the same one.
 
-        Raises UsageError where it cannot be written, or where the file that is there is of no use.
+        Raises UsageError if it cannot be written, or the existing file is invalid.
         """
         found = cls.of(home, keys)
         if found is not None:
@@ -106,7 +106,7 @@ class Identity:
 
     @property
     def known_key(self) -> str:
-        """The public key, if it was worked out before; else nothing. Needs no library."""
+        """The public key, if it was computed before; else empty. Needs no library."""
         try:
             with (self.folder / PUBLIC).open(encoding="ascii") as file:
                 text, _, mac = file.read(_LONGEST).partition("\n")
@@ -157,7 +157,7 @@ def signature_of(seed: bytes, data: bytes) -> str:
 
 
 def keys_folder() -> Path:
-    """The user's folder for the keys of homes: `reenact` in the configuration directory.
+    """Return the user's folder for the keys of homes: `reenact` in the configuration directory.
 
     Raises UsageError where the user has no such directory.
     """
@@ -173,9 +173,9 @@ def keys_folder() -> Path:
 
 
 def kept(home: Path, keys: str = "") -> Path | None:
-    """The folder of a home's keys, its trust list and its consents.
+    """Return the folder of a home's keys, its trust list and its consents.
 
-    None where the home has no name yet, or its user no configuration directory.
+    None if the home has no name yet, or its user no configuration directory.
     """
     name = _read_name(owner(home) / NAME)
     with suppress(UsageError):
@@ -184,9 +184,9 @@ def kept(home: Path, keys: str = "") -> Path | None:
 
 
 def _made_folder(home: Path, keys: str = "") -> Path:
-    """The folder of a home's keys, made where it is missing, and the home's name with it.
+    """Return the folder of a home's keys; make it, and the home's name, if missing.
 
-    Raises UsageError where one of them cannot be written.
+    Raises UsageError if one of them cannot be written.
     """
     above = owner(home)
     path = above / NAME
@@ -212,7 +212,7 @@ def _below(keys: str, name: str) -> Path:
 
 
 def unwritable(folder: Path, error: OSError) -> UsageError:
-    """The error for a folder of keys that cannot be written."""
+    """Return the error for a folder of keys that cannot be written."""
     return UsageError(
         f"{folder}, the folder of this home's key, cannot be written ({error.strerror}): set XDG_CONFIG_HOME to a "
         "folder that is yours alone and stays"
@@ -220,7 +220,7 @@ def unwritable(folder: Path, error: OSError) -> UsageError:
 
 
 def _read_name(path: Path) -> str:
-    """The name in a file of a home, which may be anything: a home can come with a download."""
+    """Return the name in a home's file, which may be anything: a home can be downloaded."""
     try:
         file = os.open(path, os.O_RDONLY | _ODD)
         try:
@@ -272,7 +272,7 @@ def signed_by(key: str, data: bytes, signature: object) -> bool:
 
 
 def fingerprint(key: str) -> str:
-    """A public key in short, for people to compare: five groups of four hex digits."""
+    """Return a short form of a public key to compare by eye: five groups of four hex digits."""
     digest = hashlib.sha256(key.encode()).hexdigest()
     return "-".join(digest[at : at + 4] for at in range(0, 20, 4))
 
