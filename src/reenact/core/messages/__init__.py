@@ -1,7 +1,7 @@
 """Read model calls: the messages, the answer, the tokens and the price.
 
 One registry of readers for all who need it (show, filters, the index, later diff and diagnose). A reader looks at
-the effect of one kind and gives a `ModelCall`, or None to what it does not know; `add_reader` takes more of them.
+an effect of one kind and returns a `ModelCall`, or None for an effect that it does not know; `add_reader` adds one.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ class Exchange:
     @property
     def before(self) -> list[str]:
         own, scope = self._call.order, self._call.scope
-        return [text for order, text in _told(self._log).get(scope, ()) if own is None or order < own]
+        return [
+            text for order, text in _connection_texts(self._log).get(scope, ()) if own is None or order < own
+        ]
 
     @property
     def memory(self) -> Memory:
@@ -126,7 +128,7 @@ def asks_model(kind: str, name: str) -> bool:
 
 
 def add_reader(reader: Reader, kind: str) -> None:
-    """Have effects of that kind read by one more reader, asked before those there are."""
+    """Add a reader of effects of a kind; it is asked before the present ones."""
     _KINDS.add(kind)
     _readers.insert(0, reader)
 
@@ -138,12 +140,12 @@ def _memory(log: Log) -> Memory:
     return known
 
 
-def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
+def _connection_texts(log: Log) -> dict[str, list[tuple[int, str]]]:
     """Return the messages of each connection, by its scope, with their places in the log."""
     length, found = _connections.get(log, (-1, {}))
     if length != len(log.times):
         found = {}
-        kinds: tuple[str, ...] = import_module("reenact.core.messages.realtime").TOLD
+        kinds: tuple[str, ...] = import_module("reenact.core.messages.realtime").WHOLE
         for call in log.calls.values():
             if call.kind != "websocket":
                 continue

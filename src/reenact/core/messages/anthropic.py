@@ -16,7 +16,7 @@ _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 def read(
     request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
 ) -> ModelCall:
-    """A call of the messages API, whole or streamed."""
+    """Return a call of the messages API, whole or streamed."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
     if pieces:
@@ -105,6 +105,6 @@ def _usage(usage: Any) -> Usage | None:
         return None
     cached = number(usage.get("cache_read_input_tokens"))
     written = number(usage.get("cache_creation_input_tokens"))
-    # Anthropic counts what came from the cache beside the input, the others within it.
+    # Anthropic counts cached tokens apart from the input, the others count them as a part of it.
     given = number(usage.get("input_tokens")) + cached + written
     return Usage(given, number(usage.get("output_tokens")), cached, written)

@@ -15,7 +15,7 @@ _PRELUDE = struct.Struct(">II")
 
 
 def read(model: str, request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
-    """A call of converse (`reply`) or converse-stream (`pieces`, from `events`)."""
+    """Return a call of converse (`reply`) or converse-stream (`pieces`, from `events`)."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
     if pieces:
@@ -113,7 +113,7 @@ def _usage(usage: Any) -> Usage | None:
 def events(body: bytes) -> list[dict[str, Any]]:
     """Return the JSON objects of Amazon's event stream; `:event` is the type of each.
 
-    What `invoke-with-response-stream` wraps as base64 is unwrapped: the vendor's own events.
+    The events that `invoke-with-response-stream` wraps in base64 are unwrapped: they are the vendor's own.
     """
     found: list[dict[str, Any]] = []
     place = 0
@@ -133,7 +133,7 @@ def events(body: bytes) -> list[dict[str, Any]]:
 
 
 def _kind(headers: bytes) -> str:
-    """The event's type, among headers of `length, name, 7, length, text` each."""
+    """Return the event's type from its headers, `length, name, 7, length, text` each."""
     known: dict[str, str] = {}
     place = 0
     while place < len(headers):

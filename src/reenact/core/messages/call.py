@@ -108,7 +108,7 @@ class ModelCall:
     """One call of a language model.
 
     Attributes:
-        model: The model that answered, or that was asked for.
+        model: The model that answered, or the requested one.
         messages: All messages that the model saw, the newest last.
         answer: The model's message, or None if it failed or never answered.
         usage: The tokens, or None if not counted.

@@ -13,7 +13,7 @@ from reenact.core.messages.openai import chat_message, chat_messages, offered, p
 def read(
     request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
 ) -> ModelCall:
-    """A call of the chat API, whole or streamed."""
+    """Return a call of the chat API, whole or streamed."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
     if pieces:

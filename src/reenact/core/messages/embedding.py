@@ -82,7 +82,7 @@ def _usage(reply: dict[str, Any]) -> Usage | None:
     if isinstance(usage, dict):
         given = number(usage.get("promptTokenCount")) or number(usage.get("total_tokens"))
         return counted(usage) or (Usage(given) if given else None)
-    told = reply.get("prompt_eval_count") or ((reply.get("meta") or {}).get("billed_units") or {}).get(
+    count = reply.get("prompt_eval_count") or ((reply.get("meta") or {}).get("billed_units") or {}).get(
         "input_tokens"
     )
-    return Usage(number(told)) if told else None
+    return Usage(number(count)) if count else None

@@ -13,9 +13,9 @@ from reenact.core.model.plain import compact
 def read(
     model: str, request: dict[str, Any], replies: list[dict[str, Any]], *, streamed: bool = False
 ) -> ModelCall:
-    """A call of generateContent (one reply) or streamGenerateContent (several)."""
+    """Return a call of generateContent (one reply) or streamGenerateContent (several)."""
     system = request.get("systemInstruction") or request.get("system_instruction")
-    told = _messages(system) if isinstance(system, dict) and system.get("parts") else []
+    instructions = _messages(system) if isinstance(system, dict) and system.get("parts") else []
     contents = request.get("contents") or ()
     given = [one for item in contents if isinstance(item, dict) for one in _messages(item)]
     candidates = [candidate for reply in replies for candidate in (reply.get("candidates") or ())[:1]]
@@ -29,7 +29,7 @@ def read(
     )
     return ModelCall(
         model=next((str(reply["modelVersion"]) for reply in replies if reply.get("modelVersion")), model),
-        messages=(*(Message("system", one.text) for one in told), *given),
+        messages=(*(Message("system", one.text) for one in instructions), *given),
         answer=answer if pieces else None,
         usage=_usage(counts) if counts else None,
         provider="google",
@@ -44,7 +44,7 @@ def read(
 
 
 def _offered(tools: Any) -> tuple[str, ...]:
-    """The names of functions, and of Google's own tools (`googleSearch`)."""
+    """Return the names of functions, and of Google's own tools (`googleSearch`)."""
     found: list[str] = []
     for tool in tools if isinstance(tools, list) else []:
         declared = tool.get("functionDeclarations") or tool.get("function_declarations")
@@ -60,7 +60,7 @@ def _blocked(reply: dict[str, Any]) -> str:
 
 
 def _messages(item: dict[str, Any]) -> list[Message]:
-    """One content: the results of several tools in it are a message each."""
+    """Return the messages of one content: each result of a tool in it is one."""
     said: list[str] = []
     thought: list[str] = []
     calls: list[ToolCall] = []

@@ -1,7 +1,7 @@
 """Read the growing requests of a chat without parsing their common part again.
 
-Each call of a chat sends all messages before it. A thousand calls read each by itself are half a million messages,
-nearly all of them the same; here a request is read from where it leaves the one that it goes on from.
+Each call of a chat sends all earlier messages again. A thousand calls, each read by itself, are half a million
+messages, nearly all of them the same. Here, a request is read only after the part that it shares with an earlier one.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ class _Body:
     """A request's text, up to the end of the list in it that grows.
 
     Attributes:
-        head: What stands before that list.
-        start: Where its first item begins.
-        ends: Where each item ends.
+        head: The members before that list.
+        start: The place of its first item.
+        ends: The place of each item's end.
     """
 
     text: str
@@ -122,10 +122,10 @@ class _Body:
         """Return the number of leading items that another text shares."""
         low, high = 0, len(self.ends)
         while low < high:
-            # Mostly it goes on from the last, so that is looked at first.
+            # Most requests share all items, so that is tried first.
             middle = high if high == len(self.ends) and low == 0 else (low + high + 1) // 2
             end = self.ends[middle - 1]
-            # A number may go on where the shorter text ended; what follows tells.
+            # The end of the shorter text may be in the middle of a number: the next letter decides.
             if text.startswith(self.text[:end]) and text[_after(text, end)] in ",]":
                 low = middle
             else:
@@ -133,11 +133,11 @@ class _Body:
         return low
 
     def until(self, count: int, text: str) -> _Body:
-        """Another text that begins with so many of the items."""
+        """Return the body of another text that begins with so many of the items."""
         return _Body(text, self.head, self.key, self.start, self.items[:count], self.ends[:count])
 
     def read_items(self) -> int:
-        """Read the items behind the known ones; return the place of the list's end."""
+        """Read the items after the known ones; return the place of the list's end."""
         text = self.text
         place = _after(text, self.ends[-1] if self.ends else self.start)
         while text[place] != "]":
@@ -175,6 +175,6 @@ def _begun(text: str) -> _Body:
 
 
 def _after(text: str, place: int) -> int:
-    """The place of the next letter that is no space."""
+    """Return the place of the next letter that is no space."""
     space = _SPACE.match(text, place)
     return space.end() if space is not None else place

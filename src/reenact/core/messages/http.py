@@ -85,7 +85,7 @@ class Parts:
 
 
 def read(asked: EffectView) -> ModelCall | None:
-    """The model call that an HTTP exchange carries, or None."""
+    """Return the model call that an HTTP exchange carries, or None."""
     if asked.kind != "http" or not asked.name.startswith("POST "):
         return None
     path = asked.name.partition("/")[2].rstrip("/")
@@ -101,7 +101,7 @@ def read(asked: EffectView) -> ModelCall | None:
     elif any(request.get(key) for key in _ASKS):
         found = _reader(path, request)(parts)
     else:
-        # `POST …/messages` is said by many that are no model: here nothing is asked.
+        # Many servers that are no model have `POST …/messages`: this request asks for no answer.
         return None
     return _refused(_provided(found, str(asked.args.get("url"))), asked.value, parts.reply)
 
@@ -117,7 +117,7 @@ def asks_model_at(name: str, args: Mapping[str, Any], hosts: Collection[str] = (
     Args:
         name: `POST host[:port]/path`.
         args: Its arguments, as the adapter gives them.
-        hosts: Further `host[:port]` of models; a recording has shown them.
+        hosts: Further `host[:port]` of models, known from a recording.
     """
     if not name.startswith("POST "):
         return False
@@ -178,7 +178,7 @@ def _converse(parts: Parts) -> ModelCall:
 
 
 def _anthropic_elsewhere(parts: Parts) -> ModelCall:
-    """Anthropic's own form, where Bedrock and Vertex carry it: the path names the model."""
+    """Read Anthropic's own form on Bedrock and Vertex, where the path names the model."""
     request = {"model": parts.model, **parts.request}
     return anthropic.read(request, parts.reply, parts.pieces, parts.memory)
 

@@ -20,14 +20,14 @@ def speaks(args: Mapping[str, Any]) -> bool:
 
 
 def reader(asked: EffectView) -> ModelCall | None:
-    """The reader of its model calls, for the registry."""
+    """Read a model call that the adapter recorded; None for any other effect."""
     if asked.kind != "model" or not speaks(asked.args):
         return None
     return read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
 
 
 def read(name: str, args: dict[str, Any], reply: Any, chunks: list[Any], memory: Memory) -> ModelCall:
-    """A request of a chat model, whole or streamed."""
+    """Return a call of a chat model, whole or streamed."""
     answer, last = (_streamed(chunks) if chunks else _whole(reply)) or (None, {})
     about = last.get("response_metadata") or {}
     tools = [tool for tool in args.get("tools") or () if isinstance(tool, dict)]
@@ -115,7 +115,7 @@ def _streamed(chunks: list[Any]) -> tuple[Message, dict[str, Any]]:
             **(message.get("response_metadata") or {}),
         }
         for name, count in (message.get("usage_metadata") or {}).items():
-            # Providers say parts of it in several chunks, which add up.
+            # Some providers spread the counts over several chunks, which add up.
             known = last["usage_metadata"].get(name)
             last["usage_metadata"][name] = count if not isinstance(known, int) else known + count
     return assembled(draft), last

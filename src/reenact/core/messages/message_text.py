@@ -20,7 +20,7 @@ def content(value: Any) -> str:
 
 
 def part(value: Any) -> str:
-    """One part of a content as text."""
+    """Return one part of a content as text."""
     if not isinstance(value, dict):
         return compact(value) if value is not None else ""
     for key in ("text", "refusal", "content", "output"):
@@ -36,7 +36,7 @@ def part(value: Any) -> str:
 
 
 def arguments(value: Any) -> Any:
-    """A tool call's arguments, from JSON text or as they are."""
+    """Return a tool call's arguments, parsed if they are JSON text."""
     return parsed(value) if isinstance(value, str) and value else value
 
 
@@ -60,7 +60,7 @@ def counted(usage: Any) -> Usage | None:
 
 
 def assembled(draft: StreamedAnswer) -> Message:
-    """The message that a stream's pieces make."""
+    """Return the message that a stream's pieces make."""
     calls = tuple(
         ToolCall(call["name"], arguments(call["args"]), call["id"]) for call in draft.calls.values()
     )
@@ -85,7 +85,7 @@ _SCHEMAS = ("parameters", "input_schema", "schema", "parameters_json_schema", "p
 
 
 def events(body: bytes) -> list[dict[str, Any]]:
-    """The JSON objects of a stream of server-sent events, or of one object per line (Ollama)."""
+    """Return the JSON objects of server-sent events, or of one object per line (Ollama)."""
     found = []
     for line in body.splitlines():
         data = line[5:].strip() if line.startswith(b"data:") else line

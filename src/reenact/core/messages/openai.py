@@ -34,7 +34,7 @@ def _chat(before: _Chat, items: list[Any]) -> _Chat:
 
 
 def chat_message(item: Any) -> Message:
-    """One message of a chat in OpenAI's form."""
+    """Return one message of a chat in OpenAI's form."""
     if not isinstance(item, dict):
         return Message("user", content(item))
     role = str(item.get("role") or "assistant")
@@ -66,7 +66,7 @@ def _call(call: dict[str, Any]) -> ToolCall:
 def read_chat(
     request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
 ) -> ModelCall:
-    """A chat completion, whole (`reply`) or streamed (`pieces`)."""
+    """Return a chat completion, whole (`reply`) or streamed (`pieces`)."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
     if pieces:
@@ -115,7 +115,7 @@ def _prompted(request: dict[str, Any]) -> tuple[Message, ...]:
 
 
 def offered(request: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the tools that a request offers, in OpenAI's form."""
+    """Return the names of the tools that a request offers, in OpenAI's form."""
     tools = [tool for tool in request.get("tools") or () if isinstance(tool, dict)]
     return tuple(str((tool.get("function") or tool).get("name") or tool.get("type") or "") for tool in tools)
 
@@ -169,7 +169,7 @@ def _delta(draft: StreamedAnswer, delta: dict[str, Any], text: Any) -> None:
 def read_responses(
     request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
 ) -> ModelCall:
-    """A call of the responses API, whole or streamed."""
+    """Return a call of the responses API, whole or streamed."""
     streamed = _responses_stream(pieces) if pieces else None
     reply = streamed if streamed is not None else reply if isinstance(reply, dict) else {}
     given = request.get("input")
@@ -206,7 +206,7 @@ def _responses_stream(pieces: list[dict[str, Any]]) -> dict[str, Any]:
             last = {**last, "error": piece}
     if last.get("output"):
         return last
-    # Cut off before its end, or a server that leaves the output out of its summary.
+    # The stream was cut off, or the server leaves the output out of its summary.
     return {**last, "output": list(done.values())}
 
 
@@ -261,7 +261,7 @@ def _hosted(item: dict[str, Any], kind: str) -> ToolCall:
 
 
 def _joined(messages: tuple[Message, ...]) -> Message:
-    """An answer's items as one message."""
+    """Return an answer's items as one message."""
     return Message(
         "assistant",
         "\n".join(message.text for message in messages if message.text),

@@ -16,7 +16,7 @@ def speaks(args: Any) -> bool:
 
 
 def reader(asked: EffectView) -> ModelCall | None:
-    """The reader of its model calls, for the registry."""
+    """Read a model call that the adapter recorded; None for any other effect."""
     if asked.kind != "model" or not speaks(asked.args):
         return None
     return read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
@@ -25,7 +25,7 @@ def reader(asked: EffectView) -> ModelCall | None:
 def read(
     name: str, args: dict[str, Any], value: Any, chunks: list[Any], memory: Memory | None = None
 ) -> ModelCall:
-    """A model request as the adapter records it. A handoff is offered to the model as a tool."""
+    """Return a recorded model call. The model is offered a handoff as a tool."""
     tools = [tool for tool in (*args.get("tools", ()), *args["handoffs"]) if isinstance(tool, dict)]
     request = {
         "model": name,
@@ -43,7 +43,7 @@ def event(chunk: Any) -> Any:
 
 
 def output(value: Any, chunks: list[Any]) -> list[Any]:
-    """The items of an answer, whole or streamed, in the form in which later requests have them."""
+    """Return an answer's items, whole or streamed, in the form of later requests."""
     if chunks:
         for chunk in reversed(chunks):
             response = event(chunk).get("response")

@@ -32,10 +32,10 @@ def _cost(model: str, provider: str, used: Usage) -> float | None:
         cache_write_tokens=used.written or None,
         input_audio_tokens=used.heard or None,
         output_audio_tokens=used.spoken or None,
-        # Of a call with both it must be said, be it none.
+        # It is required for a call with both, even if it is 0.
         cache_audio_read_tokens=used.heard_cached if used.heard and used.cached else None,
     )
-    # A name such as `openai/gpt-4o` says both; the provider's own word may be one that the list does not know.
+    # A name such as `openai/gpt-4o` has both. The call's own word for the provider may not be in the list.
     short = model.rpartition("/")[2]
     for reference, whose in ((model, provider), (model, ""), (short, "")):
         with suppress(Exception):
@@ -48,5 +48,5 @@ def _prices() -> Any:
     try:
         return importlib.import_module("genai_prices")
     except ImportError:
-        # A Python that has borrowed Reenact from another one.
+        # This Python has borrowed Reenact from another one.
         return None

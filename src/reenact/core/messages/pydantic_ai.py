@@ -32,7 +32,7 @@ def speaks(messages: Any) -> bool:
 
 
 def messages(items: list[Any]) -> tuple[Message, ...]:
-    """A history as messages: each part of a request is one."""
+    """Return a history as messages: each part of a request is one."""
     found: list[Message] = []
     instructions = ""
     for item in items:
@@ -42,7 +42,7 @@ def messages(items: list[Any]) -> tuple[Message, ...]:
             found.append(response(item))
             continue
         if item.get("instructions") and item["instructions"] != instructions:
-            # They are sent first, and as the newest request has them: an earlier request's are gone by then.
+            # Those of the newest request are sent, before all messages; those of earlier requests are not sent again.
             found = [message for message in found if message.name != "instructions"]
             instructions = str(item["instructions"])
             found.insert(0, Message("system", instructions, name="instructions"))
@@ -63,7 +63,7 @@ def _part(part: dict[str, Any]) -> Message:
 
 
 def response(item: dict[str, Any]) -> Message:
-    """A response as a message."""
+    """Return a response as a message."""
     said: list[str] = []
     thought: list[str] = []
     calls: list[ToolCall] = []
@@ -89,7 +89,7 @@ def _kind(part: Any) -> str:
 
 
 def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
-    """The response that a stream's events make: the last chunk, or as far as the program read."""
+    """Return a streamed response: the last chunk, or the part that the program read."""
     parts: dict[int, dict[str, Any]] = {}
     news: dict[str, Any] = dict(head) if isinstance(head, dict) else {}
     for chunk in chunks:
@@ -112,7 +112,7 @@ def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
 
 
 def reader(asked: EffectView) -> ModelCall | None:
-    """The reader of its model calls, for the registry."""
+    """Read a model call that the adapter recorded; None for any other effect."""
     if asked.kind != "model" or not speaks(asked.args.get("messages")):
         return None
     reply = streamed(asked.value, asked.chunks) if asked.stream else asked.value
@@ -120,7 +120,7 @@ def reader(asked: EffectView) -> ModelCall | None:
 
 
 def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
-    """A model request as the adapter records it."""
+    """Return a recorded model call."""
     reply = reply if isinstance(reply, dict) else {}
     tools = [tool for tool in args.get("tools") or () if isinstance(tool, (dict, str))]
     return ModelCall(

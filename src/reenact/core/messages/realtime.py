@@ -1,4 +1,4 @@
-"""Read OpenAI's realtime API: an answer is one message of the server's.
+"""Read OpenAI's realtime API: an answer is one message of the server.
 
 Its conversation went over the same connection.
 """
@@ -15,7 +15,7 @@ from reenact.core.model.plain import parsed
 
 ANSWER = '"response.done"'
 
-TOLD = (
+WHOLE = (
     ANSWER,
     '"session.created"',
     '"session.updated"',
@@ -48,12 +48,12 @@ def read(asked: EffectView) -> ModelCall | None:
 
 
 def _event(text: Any, *kinds: str) -> dict[str, Any]:
-    event = parsed(text) if isinstance(text, str) and any(kind in text for kind in kinds or TOLD) else None
+    event = parsed(text) if isinstance(text, str) and any(kind in text for kind in kinds or WHOLE) else None
     return event if isinstance(event, dict) and (not kinds or event.get("type") in kinds) else {}
 
 
 def _follow(session: dict[str, Any], items: list[Any], text: str) -> None:
-    """One more message, of either side."""
+    """Add one more message, of either side, to the conversation."""
     event = _event(text)
     kind = event.get("type")
     if kind in ("session.created", "session.update", "session.updated"):

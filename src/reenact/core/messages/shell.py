@@ -1,4 +1,4 @@
-"""Commands of coding agents' shells, with exit codes as the transcript tells them."""
+"""Commands of coding agents' shells, with the exit codes in the transcript."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ShellCommand:
 
     Attributes:
         command: The command line.
-        exit: Its exit code; None if the transcript does not tell it.
+        exit: Its exit code; None if it is not in the transcript.
     """
 
     command: str
@@ -75,7 +75,7 @@ def _line(args: Mapping[str, Any]) -> str:
 
 
 def _exit(output: Any, *, failed: bool) -> int | None:
-    """Return an exit code; the output of the command itself is not believed."""
+    """Return an exit code; the output of the command itself is not searched for one."""
     if isinstance(output, str):
         if failed and (known := _FAILED.match(output)):
             return int(known[1])

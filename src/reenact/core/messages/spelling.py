@@ -1,4 +1,4 @@
-"""Calls with their arguments as one would write them."""
+"""Write calls and their arguments as in Python."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from reenact.core.model.plain import compact
 
 
 def spelled(call: ToolCall) -> str:
-    """A tool call as one would write it."""
+    """Return a tool call as text: `cancel(order="ORD-1")`."""
     return spelled_call(call.name, call.args)
 
 
 def spelled_call(name: str, args: Any) -> str:
-    """A call of this name as one would write it."""
+    """Return a call of a name and its arguments as text."""
     if isinstance(args, dict):
         return f"{name}({arguments(args)})"
     return f"{name}({compact(args) if args is not None else ''})"
 
 
 def arguments(args: Mapping[str, Any]) -> str:
-    """A call's arguments as one would write them."""
+    """Return a call's arguments as text, without the parentheses."""
     return ", ".join(f"{name}={literal(value)}" for name, value in args.items())
 
 
 def literal(value: Any) -> str:
-    """A plain value on one line, a text in quotes."""
+    """Return a plain value on one line, a text in quotes."""
     return orjson.dumps(value).decode() if isinstance(value, (str, bool)) or value is None else compact(value)
