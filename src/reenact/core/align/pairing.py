@@ -56,7 +56,7 @@ class Pairing(Generic[T]):
     def alike(self, a: list[int], b: list[int], likeness: Callable[[T, T], float], least: float) -> None:
         """Pair entries of similar places in order, so that the sum of their likeness is the largest."""
         rows, columns = len(a), len(b)
-        # A row has the best sums near its relative place only: all would be rows times columns.
+        # A row has sums near its relative place only: all of them would be rows times columns.
         best: list[_Row] = [(0, [0.0])]
         for i in range(rows):
             near = _near(i, rows, columns)

@@ -17,7 +17,7 @@ Pairs = list[tuple[int, int]]
 
 
 def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
-    """The places of a longest common subsequence; of very long ones a long one."""
+    """Return the places of a longest common subsequence; of very long ones, of a long one."""
     start, end = _ends(a, b)
     found: Pairs = [(place, place) for place in range(start)]
     found += [(start + i, start + j) for i, j in _middle(a[start : len(a) - end], b[start : len(b) - end])]
@@ -25,7 +25,7 @@ def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
 
 
 def increasing(values: Sequence[int]) -> list[int]:
-    """The places of a longest increasing subsequence of different numbers."""
+    """Return the places of a longest increasing subsequence of different numbers."""
     tails: list[int] = []
     places: list[int] = []
     before: list[int] = []
@@ -46,7 +46,7 @@ def increasing(values: Sequence[int]) -> list[int]:
 
 
 def gaps(anchors: Pairs, lengths: tuple[int, int]) -> list[tuple[range, range]]:
-    """The stretches between ascending pairs, before the first and after the last."""
+    """Return the ranges between ascending pairs, before the first and after the last."""
     found = []
     i = j = 0
     for p, q in [*anchors, lengths]:
@@ -74,7 +74,7 @@ def _middle(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
 
 
 def _whole(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
-    """Row by row: a zero bit says that the subsequence grows at that place of `b`."""
+    """Compute row by row: a zero bit means that the subsequence grows at that place of `b`."""
     masks: dict[Hashable, int] = {}
     for place, item in enumerate(b):
         masks[item] = masks.get(item, 0) | 1 << place
@@ -98,7 +98,7 @@ def _whole(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
 
 
 def _split(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
-    """Too long for one table: cut at what stands once in each, and go on in between."""
+    """Cut sequences that are too long for one table at entries that each has once."""
     once = Counter(a), Counter(b)
     where = {item: place for place, item in enumerate(b) if once[1][item] == 1}
     single = [(place, where[item]) for place, item in enumerate(a) if once[0][item] == 1 and item in where]

@@ -1,4 +1,4 @@
-"""The origin of a recording: which home wrote it, and whether it is still as it was sealed."""
+"""The origin of a recording: the home that wrote it, and the state of its seal."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Provenance:
 
 
 def header_mark(identity: Identity, header: Mapping[str, Any]) -> dict[str, str]:
-    """The member of a header that says which home writes it."""
+    """Return the member of a header that names the home that writes it."""
     key = identity.known_key
     mac = identity.mac(HEADER, canonical(header, (SUM,)))
     return {"key": key, "mac": mac} if key else {"mac": mac}
@@ -137,11 +137,11 @@ def seal_mark(identity: Identity, digest: str) -> dict[str, str]:
 
 
 def origin_of(logs: Sequence[Log], identity: Identity | None, folder: Path | None = None) -> Origin:
-    """The origin of a recording, of the events of its processes.
+    """Return the origin of a recording from the events of its processes.
 
     Args:
         logs: Each process's events, those of the first process first.
-        identity: That of the home that asks, if it has one.
+        identity: The identity of the home that asks, if it has one.
         folder: The recording's folder, where an endorsement may lie.
     """
     here, states, keys = identity is not None and any(not log.empty for log in logs), [], set()
@@ -167,18 +167,18 @@ def _own_header(identity: Identity, header: Mapping[str, Any]) -> bool:
     try:
         return identity.wrote(HEADER, canonical(header, (SUM,)), said.get("mac"))
     except TypeError:
-        # It holds what this version would not write.
+        # This version never writes such a header.
         return False
 
 
 def _seal(log: Log, identity: Identity | None, *, own: bool) -> tuple[Seal, str]:
-    """The state of one file's seal, and the key that signed it."""
+    """Return the state of one file's seal, and the key that signed it."""
     if log.sealed is None:
         return Seal.UNSEALED, ""
     said, digest = log.sealed.get(SIGNED), log.seal_digest
     if not isinstance(said, dict) or not digest:
-        # A home signs each seal of its own, and says in the header that it writes: a seal without was put there by
-        # others. So every reader sees what the home itself sees.
+        # A home signs each of its seals, and its mark is in the header. So a seal without a signature was written by
+        # others, and every reader sees what the home itself sees.
         signs = own or (said is None and isinstance(log.opened.get(MARK), dict))
         return (Seal.CHANGED if signs else Seal.UNSIGNED), ""
     key = str(said.get("key") or "")

@@ -71,7 +71,7 @@ class Proofs:
     def put(self, id: str, content: str, proof: Proof | None) -> None:
         """Remember that a recording with that content is proved, or is not.
 
-        A proof with fewer replays than the known one changes nothing. Raises UsageError where it cannot be written.
+        A proof with fewer replays than the known one changes nothing. Raises UsageError if it cannot be written.
         """
         known = self._known.get(content)
         if proof is None and known is None:
