@@ -25,7 +25,7 @@
         └── ActionError                 an action in the browser failed
 
     Halt (BaseException)                carries a divergence through user code; never reaches the user
-    └── Stop                            the same for the end of a fork
+    └── ForkStop                        the same for the end of a fork
 
 `Halt` is no `Exception` on purpose: agent frameworks catch `Exception` around tools and hand its text to the
 model, and HTTP clients retry on it. The edge of `replay()` turns it into a `DivergenceError`.
@@ -48,7 +48,7 @@ class Departure(str, Enum):
 
 
 ABSENT = "(absent)"
-"""Stands on the side of a mismatch that has no value."""
+"""The text on the side of a mismatch that has no value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Ask Git about a repository, also a stranger's: nothing runs, nothing changes."""
+"""Ask Git about a repository, even a foreign one: it runs no program and changes nothing."""
 
 from __future__ import annotations
 

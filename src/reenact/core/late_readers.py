@@ -1,6 +1,6 @@
 """Functions that add readers of model calls, before the first call is read.
 
-They are kept apart from the readers, whose import takes longer than many a command.
+They are kept apart from the readers, whose import takes longer than many commands run.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ FILES = sys.platform != "win32"
 WITHOUT_FILES = "files (Windows: they are not recorded, and the program runs on the user's own)"
 """The part of a verdict where `FILES` is false."""
 
-# Windows opens files as text unless told otherwise, and has none of the rest.
+# Windows opens files as text by default, and has none of the other flags.
 if sys.platform == "win32":
     CLOEXEC = os.O_BINARY | os.O_NOINHERIT
     NOFOLLOW = NONBLOCK = NOCTTY = 0
@@ -90,7 +90,7 @@ def pread(file: int, count: int, start: int) -> bytes:
 def put_in_place(
     fresh: int, source: str | os.PathLike[str], old: int, target: str | os.PathLike[str]
 ) -> tuple[int, OSError | None]:
-    """Replace an open file by another open one, and close what is not needed.
+    """Replace an open file by another open one, and close the descriptor that is not needed.
 
     Return the descriptor of the file that is at `target` now, and the error if it is still the old one.
     """
@@ -126,7 +126,7 @@ def lock(file: int, *, shared: bool = False, wait: bool = True) -> None:
 
 
 def unlock(file: int) -> None:
-    """Let go of a lock before the file is closed: a fork may have it open, too."""
+    """Release a lock before the file is closed: a fork may have it open, too."""
     if sys.platform == "win32":
         _unlock_file(file)
     else:
@@ -135,9 +135,9 @@ def unlock(file: int) -> None:
 
 @contextmanager
 def locked_folder(folder: str | os.PathLike[str], *, wait: bool = True) -> Iterator[bool]:
-    """Lock a folder, and give False if that is not possible.
+    """Lock a folder; yield False if that is not possible.
 
-    With `wait=False` it is not possible either while another process holds it.
+    With `wait=False`, that is also False while another process holds the lock.
 
     Windows opens no folders: there a file beside it is locked. Raises OSError if there is nothing to lock.
     """
@@ -162,7 +162,7 @@ def locked_folder(folder: str | os.PathLike[str], *, wait: bool = True) -> Itera
 
 if sys.platform == "win32":
     _AWAY = 0x7FFFFFFF
-    # The high half of the locked byte's place: far behind every content, which a lock would hide from readers.
+    # The high half of the locked byte's place: far after any content, which a lock would hide from readers.
 
     class _Overlapped(ctypes.Structure):
         _fields_ = (
@@ -196,7 +196,7 @@ _SYNCHRONIZE = 0x00100000
 
 
 def sync(path: str | os.PathLike[str]) -> None:
-    """Put a file's content, or a folder's entries, on the disk. Windows keeps the latter itself."""
+    """Write a file's content, or a folder's entries, to the disk. Windows writes entries itself."""
     if sys.platform == "win32":
         if os.path.isdir(path):
             return
@@ -266,7 +266,7 @@ def kill_group(pid: int) -> None:
 
 
 def exit_status(given: int) -> int:
-    """Return the status that the system keeps of a number that a process has ended with.
+    """Return the exit status that the system keeps for the number given to `exit`.
 
     Source: `Py_Exit` takes a C long, of which POSIX keeps 8 bits and Windows 32.
     """
@@ -318,7 +318,7 @@ def await_end(pid: int) -> None:
     if sys.platform == "win32":
         _waits(pid, _winapi.INFINITE)
     elif sys.platform == "darwin":
-        # Before Python 3.13 it has no waitid.
+        # macOS has no `os.waitid` before Python 3.13.
         wanted = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
         with closing(select.kqueue()) as queue:
             queue.control([wanted], 1)
@@ -366,7 +366,7 @@ def terminal_of(file: int) -> str:
 def widen_stacks() -> None:
     """Give threads on musl a stack as large as glibc's.
 
-    Theirs of 128 KB hold too few calls of a recorded program.
+    The stack of 128 KB that musl gives them holds too few calls of a recorded program.
     """
     if sys.platform == "linux":
         try:

@@ -58,7 +58,7 @@ class Archive:
 
     Args:
         file: The file, or its path.
-        name: What messages call it.
+        name: Its name in messages.
         limit: Bytes that all reads together may give.
 
     Raises:
@@ -166,7 +166,7 @@ def _problem(info: zipfile.ZipInfo) -> str:
 
 class _Step(Protocol):
     def __call__(self, data: bytes, most: int, /) -> bytes:
-        """Unpack more data. May stop behind `most` bytes; the caller refuses any longer output."""
+        """Unpack more data. May stop after `most` bytes; the caller refuses a longer output."""
 
 
 class Unpacker:
@@ -221,7 +221,7 @@ class _Zlib:
         self._fresh = False
         if not self._ended():
             return found
-        # What is left behind a member is copied: in small slices, so that many small members cost linear time.
+        # The rest after a member is copied. The slices are small, so that many small members cost linear time.
         rest, joined = self._next(), bytearray(found)
         for at in range(0, len(rest), _SLICE):
             piece = rest[at : at + _SLICE]
