@@ -30,7 +30,7 @@ from reenact.verbs.reproduce.rerun import Conditions, ended
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A call of a function of the user's.
+    """A call of a user's function.
 
     Attributes:
         module: The function's module.
@@ -46,7 +46,7 @@ class FunctionCall:
 def call_again(
     recording: RecordedRun, call: FunctionCall, conditions: Conditions, *, patience: float
 ) -> Attempt:
-    """Call it under these conditions; those of the folder are not changed.
+    """Call a function under other conditions, in the present folder.
 
     Args:
         recording: The recording that answers.
@@ -58,10 +58,10 @@ def call_again(
     if conditions.seed is not None:
         environ["PYTHONHASHSEED"] = conditions.seed
     with folder() as place:
-        report, told, out = place / "report", place / "call", place / "output"
+        report, request, out = place / "report", place / "call", place / "output"
         words = {"recording": str(Path(recording.path).absolute()), **asdict(call), **conditions.words}
-        told.write_bytes(orjson.dumps(words))
-        argv = [sys.executable, "-m", "reenact.verbs.prove.calling", str(told), str(report)]
+        request.write_bytes(orjson.dumps(words))
+        argv = [sys.executable, "-m", "reenact.verbs.prove.calling", str(request), str(report)]
         began = perf_counter()
         with out.open("wb") as output:
             process = Start(argv, sys.executable, environ, None).open(output.fileno(), output.fileno())

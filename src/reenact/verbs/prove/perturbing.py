@@ -57,7 +57,7 @@ _BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    pa
 def shared_out(times: int) -> list[tuple[Condition, ...]]:
     """Return the conditions of each of so many replays.
 
-    All conditions come up. One at a time, if there are enough replays; those after the first five have all at once.
+    Each condition is used: one in each replay if there are enough; replays after the first five have all at once.
     """
     every = tuple(Condition)
     one_each = [every[number::times] for number in range(min(times, len(every)))]
@@ -92,7 +92,7 @@ class Perturbed(Conditions):
         return tuple(each for each in self._wanted if each not in self.missed)
 
     def stays(self, why: str) -> None:
-        """Leave the working folder as it is."""
+        """Keep the working folder, for this reason."""
         if Condition.FOLDER in self._wanted:
             self.missed[Condition.FOLDER] = why
 
@@ -112,7 +112,7 @@ class Perturbed(Conditions):
         return str(other)
 
     def started(self, process: subprocess.Popen[bytes]) -> None:
-        """Take the processor from the program for most of its time."""
+        """Bind the started program to a busy core, if that condition is wanted."""
         self.process = process
         if Condition.CORE not in self._wanted:
             return
@@ -131,7 +131,7 @@ class Perturbed(Conditions):
                 os.setpriority(
                     os.PRIO_PROCESS, process.pid, os.getpriority(os.PRIO_PROCESS, process.pid) + _NICE
                 )
-                busy = subprocess.Popen(  # noqa: S603 - this very Python
+                busy = subprocess.Popen(  # noqa: S603 - the same Python
                     [sys.executable, "-I", "-S", "-c", _BUSY], stdin=subprocess.DEVNULL
                 )
                 self._busy.append(busy)

@@ -146,7 +146,7 @@ def prove(
         patience: Seconds that each may take. One that takes longer is no departure, and no proof.
         home: The folder of the recordings.
         run_foreign: Let the program of a foreign recording run.
-        call: A call of the user's own to make, and not the recorded program.
+        call: A call to make instead of running the recorded program.
         progress: Called with a line for each replay.
 
     Raises ForeignRecording where the recording comes from elsewhere and nothing allows its program, ProgramError where

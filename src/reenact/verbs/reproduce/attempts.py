@@ -45,7 +45,7 @@ def reproduce(
         progress: Called with a line for each replay.
 
     Raises ForeignRecording where the recording comes from elsewhere and nothing allows its program, UsageError for
-    options that cannot be meant, RecordingError where there is no such recording. A program that cannot be run is a
+    an invalid option, RecordingError where there is no such recording. A program that cannot be run is a
     result, and no error.
     """
     if times < 1:
@@ -71,13 +71,13 @@ def reproduce(
             )
             progress(f"replay {number} of {times}: {word}, exit status {done.status}, {done.seconds:.1f} s")
         if done.verdict is None and done.status is None:
-            # What hangs once hangs again, and each time for as long.
+            # A program that hangs once would hang again, each time for as long.
             break
     return judge(recording, attempts)
 
 
 def attempt_of(done: Rerun) -> Attempt:
-    """Return what a run amounted to, for a comparison with others."""
+    """Return the parts of a run's result that are compared with other runs."""
     written = str(done.written.get("text")) if done.written is not None else done.stdout
     complaints = [line for line in done.stderr.splitlines() if line.strip()]
     return Attempt(

@@ -4,7 +4,7 @@
     found.changes[0].name               # step 7, model gpt-4o
 
 Each trial executes the program for real, in a process of its own, answered from the bad run with some of the good
-run's answers in place. Nothing is asked of the world but what is let through, and no recording is changed.
+run's answers in their place. Only the effects of `live` run for real, and no recording is changed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Trial:
     Attributes:
         changes: The good run's answers that it was given.
         result: The result of the check, or the reason that there is none.
-        why: Of an undecided one the reason.
-        approximate: How many questions were another for their history alone, and were given an answer all the same.
+        why: The reason, if it is undecided.
+        approximate: The number of questions that differed in their history alone, and were answered nevertheless.
         seconds: Its duration.
     """
 
@@ -125,11 +125,11 @@ def bisect(
         bad: The run that went wrong: an id, a prefix, `"last"`, a path, or a Recording.
         good: One that went well.
         check: The check: a function of a `Rerun` that gives True, False, None (undecided); or a shell command
-            (exit status 0 good, 125 undecided); None: what the good run gave as its output.
+            (exit status 0 good, 125 undecided); None: compare the output with that of the good run.
         live: Kinds (`"tool"`) or labels that run for real in every trial.
         ignore: The parts that are not compared, as for a replay.
-        exact: Answer only what was asked to the letter. Else a question of which only the history is another is
-            given the answer of its counterpart.
+        exact: Answer only questions that are identical. By default, a question that differs only in its history
+            gets the answer of its counterpart.
         trials: The maximum number of trials. Six more runs confirm that check and result can be trusted.
         patience: Seconds that each run, and each check, may take.
         command: Another program than the recorded one.
@@ -157,7 +157,7 @@ def bisect(
         command=command,
         home=home,
         run_foreign=run_foreign,
-        progress=progress or _unheard,
+        progress=progress or _ignore_progress,
     )
     found = bench.differences()
     if callable(check):
@@ -171,12 +171,12 @@ def bisect(
     return bench.conclude(found, search(found, bench.trial, trials=trials))
 
 
-def _unheard(text: str) -> None:
-    """Ignore progress."""
+def _ignore_progress(text: str) -> None:
+    """Do nothing with a line of progress."""
 
 
 def _undecided(done: Rerun) -> Result:
-    """Before there is a check."""
+    """Return UNDECIDED: the check before one is set."""
     return Result.UNDECIDED
 
 
@@ -239,7 +239,7 @@ class _Bench:
         return found
 
     def trust(self, recording: RecordedRun, expected: Result) -> None:
-        """See that the run is as it is said to be, twice. Raises UsageError where it is not."""
+        """Replay a run twice, and check each outcome. Raises UsageError for an unexpected one."""
         which = "bad" if expected is Result.BAD else "good"
         seen: list[tuple[Result, Rerun]] = []
         for _ in range(2):
@@ -277,7 +277,7 @@ class _Bench:
         return trial.result
 
     def conclude(self, found: Differences, result: DecisiveSearch) -> Decisive:
-        """See that what was found holds, and whether it does the other way round."""
+        """Confirm the result by one more trial, and try the reverse with the good run."""
         back = None
         if result.changes:
             again = self._tried(self.bad, self.good, result.changes)
@@ -290,7 +290,7 @@ class _Bench:
             if again.approximate:
                 times = "question was" if again.approximate == 1 else "questions were"
                 self._note(
-                    f"{again.approximate} {times} another for the history alone, and given the answer of the "
+                    f"{again.approximate} {times} different in the history alone, and got the answer of the "
                     f"counterpart (--exact refuses that)"
                 )
             reverse = self._tried(self.good, self.bad, tuple(_turned(change) for change in result.changes))
@@ -309,7 +309,7 @@ class _Bench:
             tuple(self._notes),
         )
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------------------------
 
     def _tried(self, one: RecordedRun, other: RecordedRun, changes: tuple[Change, ...]) -> Trial:
         words = Options(self._live, (*self._ignore, STDOUT), on_divergence="realign").tree()
@@ -350,7 +350,7 @@ class _Bench:
 
 
 def _turned(change: Change) -> Change:
-    """The same change seen from the good run."""
+    """Return the same change as seen from the good run."""
     return Change(change.name, change.other, change.step, change.alike, change.good, change.bad, change.reads)
 
 

@@ -1,4 +1,4 @@
-"""Is the outcome good? A command, a Python function, or the good run's own output decides."""
+"""Checks of an outcome: by a command, by a Python function, or by the good run's output."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _CANNOT = (126, 127)
 def by_command(command: str, folder: Path, patience: float) -> Check:
     """Check with a shell command in the program's folder: exit status 0 good, 125 undecided.
 
-    It finds what the program wrote in the files `$REENACT_STDOUT` and `$REENACT_STDERR`, its exit status in
-    `$REENACT_EXIT`, and the id of the recording that it ran on in `$REENACT_ID`.
+    The program's output is in the files `$REENACT_STDOUT` and `$REENACT_STDERR`, its exit status in `$REENACT_EXIT`,
+    and the id of the recording that answered it in `$REENACT_ID`.
     """
 
     def check(done: Rerun) -> Result:
@@ -38,7 +38,7 @@ def by_command(command: str, folder: Path, patience: float) -> Check:
             out, err = Path(place, "stdout"), Path(place, "stderr")
             out.write_text(done.stdout, encoding="utf-8")
             err.write_text(done.stderr, encoding="utf-8")
-            told = {
+            variables = {
                 "REENACT_STDOUT": str(out),
                 "REENACT_STDERR": str(err),
                 "REENACT_EXIT": str(done.status),
@@ -49,7 +49,7 @@ def by_command(command: str, folder: Path, patience: float) -> Check:
                     command,
                     shell=True,
                     cwd=folder,
-                    env={**os.environ, **told},
+                    env={**os.environ, **variables},
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
@@ -71,7 +71,7 @@ def by_command(command: str, folder: Path, patience: float) -> Check:
 
 
 def by_predicate(predicate: Predicate) -> Check:
-    """A Python function."""
+    """Check with a Python function."""
     name = getattr(predicate, "__name__", "the check")
 
     def check(done: Rerun) -> Result:
@@ -110,9 +110,9 @@ def by_output(bad: RecordedRun, good: RecordedRun) -> Check:
         raise UsageError(f"the good run {good.id} kept no output; {use}")
     if isinstance(written[0], dict) and _lines(written[0]) == _lines(written[1]):
         raise UsageError(f"{bad.id} and {good.id} wrote the same output; {use}")
-    told = _lines(written[1])
+    expected = _lines(written[1])
     return lambda done: (
-        Result.GOOD if done.written is not None and _lines(done.written) == told else Result.BAD
+        Result.GOOD if done.written is not None and _lines(done.written) == expected else Result.BAD
     )
 
 

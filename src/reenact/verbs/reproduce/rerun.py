@@ -69,7 +69,7 @@ class Conditions:
         return recorded
 
     def started(self, process: subprocess.Popen[bytes]) -> None:
-        """The program runs."""
+        """Do nothing to the started program."""
 
 
 RECORDED = Conditions()
@@ -141,7 +141,7 @@ def rerun(
 
 
 def where(recording: RecordedRun, command: Sequence[str]) -> Path:
-    """The folder that the program runs in. Raises ProgramError where it is gone."""
+    """Return the folder that the program runs in. Raises ProgramError if it is gone."""
     if command:
         return Path.cwd()
     path = Path(str((recording.header.get("program") or {}).get("cwd") or "."))

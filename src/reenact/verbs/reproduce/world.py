@@ -1,4 +1,4 @@
-"""Asking the world again what was asked of it: only what reads, never what writes."""
+"""Send the reading requests of a recording again, never the writing ones."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def check_world(
     """Send each recorded GET and HEAD again, once, and compare. Replaced secrets are not sent.
 
     Args:
-        recording: Whose questions.
-        patience: Seconds for each.
+        recording: The recording with the requests.
+        patience: The time limit of each, in seconds.
         home: The folder of the recordings.
         run_foreign: Send the requests of a foreign recording, too.
         progress: Called with a line for each.
@@ -63,31 +63,31 @@ def check_world(
 
 
 def _again(method: str, url: str, steps: list[StepFacts], patience: float) -> RepeatedQuestion:
-    # The world is compared with the newest of what it said.
+    # The present answer is compared with the newest recorded one.
     last, numbers = steps[-1], tuple(facts.step.number for facts in steps)
     recorded = _recorded(last)
     headers = {str(k): str(v) for k, v in (last.args.get("headers") or {}).items() if k.lower() not in _OURS}
     left_out = tuple(sorted(name for name, value in headers.items() if _SECRET.search(value)))
     sent = {name: value for name, value in headers.items() if name not in left_out}
 
-    def told(change: str, detail: str = "", mismatches: tuple[Mismatch, ...] = ()) -> RepeatedQuestion:
+    def result(change: str, detail: str = "", mismatches: tuple[Mismatch, ...] = ()) -> RepeatedQuestion:
         return RepeatedQuestion(numbers, last.call.name, change, detail, mismatches, left_out)
 
     if _SECRET.search(url):
-        return told("not asked", "its address holds a secret, which was replaced when it was recorded")
+        return result("not asked", "its address holds a secret, which was replaced when it was recorded")
     if not url.lower().startswith(("http://", "https://")):
-        return told("not asked", f"{url[:60]} is not a web address")
+        return result("not asked", f"{url[:60]} is not a web address")
     if recorded is None:
-        return told("not asked", "the recorded answer was an error, or came as a stream")
+        return result("not asked", "the recorded answer was an error, or came as a stream")
     try:
-        now, skew = _ask(method, url, sent, patience)
+        now, skew = _send(method, url, sent, patience)
     except (OSError, HTTPException, ValueError) as error:
-        return told("not answered", f"{type(error).__name__}: {error}")
+        return result("not answered", f"{type(error).__name__}: {error}")
     change, detail, mismatches = compare(recorded, now, credentials=not left_out)
     if abs(skew) > _SKEW:
         clock = f"its clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} this machine's"
         detail = f"{detail}; {clock}" if detail else clock
-    return told(change, detail, mismatches)
+    return result(change, detail, mismatches)
 
 
 def _recorded(facts: StepFacts) -> Reply | None:
@@ -104,8 +104,8 @@ def _recorded(facts: StepFacts) -> Reply | None:
     return Reply(head["status"], kind, _text(body))
 
 
-class _Stay(HTTPRedirectHandler):
-    """A redirection is an answer: what it leads to was another question."""
+class _NoRedirects(HTTPRedirectHandler):
+    """Does not follow redirections: the request that one leads to was recorded separately."""
 
     def redirect_request(  # noqa: PLR0917 - its own signature
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -113,11 +113,11 @@ class _Stay(HTTPRedirectHandler):
         return None
 
 
-def _ask(method: str, url: str, headers: Mapping[str, str], patience: float) -> tuple[Reply, float]:
-    """The answer, and by how many seconds the server's clock is ahead."""
+def _send(method: str, url: str, headers: Mapping[str, str], patience: float) -> tuple[Reply, float]:
+    """Return the answer, and the seconds by which the server's clock is ahead."""
     request = Request(url, headers={**headers, "Accept-Encoding": "identity"}, method=method)  # noqa: S310 - http only
     try:
-        response: HTTPResponse | HTTPError = build_opener(_Stay).open(request, timeout=patience)
+        response: HTTPResponse | HTTPError = build_opener(_NoRedirects).open(request, timeout=patience)
     except HTTPError as error:
         response = error
     with response:
