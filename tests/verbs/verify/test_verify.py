@@ -256,7 +256,7 @@ def test_a_fleet_that_was_interrupted_goes_on_with_the_rest_until_the_code_chang
 
 
 def test_a_system_that_binds_no_processes_has_a_worker_for_each_processor(monkeypatch):
-    from reenact.verbs.verify.engine import cores
+    from reenact.core.system import cores
 
     assert cores() == len(os.sched_getaffinity(0))
     monkeypatch.delattr(os, "sched_getaffinity")

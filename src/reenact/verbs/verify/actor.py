@@ -31,7 +31,7 @@ UNREAD = "unread"
 
 
 class Actor:
-    """Replays what it is given, one after the other."""
+    """Replays the recordings that it gets, one after the other."""
 
     def __init__(self, job: CrewOptions) -> None:
         self._worker: Worker = worker(job)
@@ -39,7 +39,7 @@ class Actor:
         self._team: TeamStore | None = None
 
     def ready(self) -> dict[str, str]:
-        """Import the program. Says who one is, and what is in the way, if anything is."""
+        """Import the program; return the node, the version, and the error if it failed."""
         said = {"node": platform.node(), "version": reenact.__version__}
         try:
             self._worker.ready()
@@ -48,11 +48,11 @@ class Actor:
         return said
 
     def run(self, parcels: list[Parcel]) -> list[tuple[int, Report]]:
-        """Replay some."""
+        """Replay recordings; return their places and reports."""
         return [(place, self._one(place, what)) for place, what in parcels]
 
     def close(self) -> None:
-        """No more: nothing is left on the node."""
+        """End the work, and delete all files of this actor on the node."""
         self._worker.close()
         if self._team is not None:
             self._team.close()
@@ -68,7 +68,7 @@ class Actor:
         except ReenactError as error:
             return {"failed": str(error)}
         finally:
-            # Ten thousand of them would fill the node's disk.
+            # Ten thousand recordings would fill the node's disk.
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
@@ -86,7 +86,7 @@ class Actor:
 
 
 def _team(folder: Path) -> TeamStore:
-    """The team's store that this node's environment names. Raises UsageError, StoreAway."""
+    """Open the team's store that the node's environment names. Raises UsageError, StoreAway."""
     place = TeamPlace.of(os.environ)
     if place is None:
         raise UsageError(f"{STORE} is not set there")
@@ -94,16 +94,16 @@ def _team(folder: Path) -> TeamStore:
         from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that few nodes have
     except ModuleNotFoundError as error:
         raise StoreAway(f"{error.name} is not installed there (reenact[team])") from None
-    # A cache of its own: the actors of a node would write into each other's.
+    # Each actor of a node has a cache of its own: they would write into a shared one at once.
     return TeamStore(replace(place, cache=folder / "team"))
 
 
 def packed(path: Path) -> bytes:
-    """A recording as one file. Raises RecordingError."""
+    """Return a recording as one file. Raises RecordingError."""
     if path.is_file():
         return path.read_bytes()
     if not shared.shares(path):
-        # As exported, but for the disk's sake in memory, and packed no better than it is fast: nobody keeps it.
+        # Like an exported file, but in memory and with fast compression: it is not kept.
         data = io.BytesIO()
         with zipfile.ZipFile(
             data, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False
@@ -120,13 +120,13 @@ def packed(path: Path) -> bytes:
 def remote(ray: Any) -> Any:
     """Return the actor for Ray.
 
-    Lost ones are replaced by us, not by Ray: their work is then known.
+    The dispatcher replaces lost actors, not Ray: it knows their work.
     """
     return ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
 
 
 def line_of(error: BaseException) -> str:
-    """Return an error of Ray's as one line: the program's own error, if it contains one."""
+    """Return Ray's error as one line: the program's own error, if it contains one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line]
     with suppress(IndexError):

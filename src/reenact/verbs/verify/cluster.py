@@ -1,8 +1,8 @@
 """Replay a fleet on a Ray cluster: each actor has a process that forks for each replay.
 
-The code of the working folder is shipped by Ray. The recordings go along with the tasks, as one file each, so that no
-node needs the store; of a team's store each node reads for itself, where it can. Ray runs again what a lost worker or
-node had under way: outcomes are taken by their recording, once.
+Ray ships the code of the working folder. Each task has its recording, as one file, so that no node needs the store; a
+node that can read a team's store fetches it from there. The tasks of a lost worker or node run again: the first outcome
+of each recording counts.
 
     this process  --lines of JSON-->  verify.dispatch (a driver of Ray)  --batches-->  verify.actor, on the nodes
 """
@@ -57,8 +57,8 @@ class Cluster:
         excludes: The files not to ship, as in a .gitignore.
         team: The team's store that the recordings are in, unless they are here.
         placed: Seconds in which some node must have room.
-        slack: Seconds that some replays may take beyond their time limits, until their actor is held to be lost.
-        say: Told what it is doing.
+        slack: Seconds beyond the time limits of its replays, after which an actor counts as lost.
+        say: Called with a line about the present activity.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Cluster:
             tasks = _allowed(tasks, job, done)
         host = self._address.removeprefix("ray://")
         if ":" in host and not answers(host, 10.0):
-            # Ray tries for minutes.
+            # Ray would try for minutes.
             raise UsageError(f"the Ray cluster {self._address} cannot be reached: no answer")
         homes = {
             Path(task.path).absolute().parent for task in tasks if task.path and Path(task.path).is_dir()
@@ -105,7 +105,7 @@ class Cluster:
                 *self._excludes,
                 *(f"/{home.relative_to(self._folder)}/" for home in self._within(homes)),
             ],
-            # Which are foreign is said by the keys of the home that asks: what a node is sent may run there.
+            # Foreign recordings have been sorted out here, where the keys are: a node may run all that it gets.
             "job": {**asdict(job), "home": "", "run_foreign": job.run_foreign or self._team is None},
             "tasks": [
                 (task.place, str(Path(task.path).absolute()) if task.path else task.ref) for task in tasks
@@ -119,7 +119,7 @@ class Cluster:
                 why = exchange.run(driver)
             if not why:
                 return
-            # A start on a busy machine fails now and then, within Ray's own limits of time.
+            # On a busy machine, a start sometimes exceeds Ray's own time limits.
             if exchange.connected or self._address or again:
                 raise UsageError(exchange.lost(self._address, why))
             said = "starting Ray again"
@@ -132,7 +132,7 @@ class Cluster:
 
 
 def _allowed(tasks: Sequence[Task], job: CrewOptions, done: Done) -> list[Task]:
-    """The recordings whose commands may run; of the others it is said that they are refused."""
+    """Return the recordings whose commands may run; report the others as refused."""
     found = []
     for task in tasks:
         try:
@@ -155,11 +155,11 @@ class _Driver:
         self._noise = noise
         self.line, theirs = socket.socketpair()
         command = [sys.executable, "-m", "reenact.verbs.verify.dispatch", str(theirs.fileno())]
-        self.process = subprocess.Popen(  # noqa: S603 - this very Python
+        self.process = subprocess.Popen(  # noqa: S603 - the same Python
             command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=noise, stderr=noise,
-            # Ctrl-C is for us: Ray would write tracebacks.
+            # Ctrl-C must not reach the driver: Ray would write tracebacks.
             start_new_session=True,
-            # Nothing that lies in the program's folder is to be taken for a module of Ray's.
+            # In the program's folder, a file could be imported in place of one of Ray's modules.
             cwd=os.sep,
         )  # fmt: skip
         theirs.close()
@@ -173,7 +173,7 @@ class _Driver:
         return next((line.strip() for line in reversed(lines) if line.strip()), "no word")[:300]
 
     def close(self, within: float) -> None:
-        """End it."""
+        """End the process, at the latest after so many seconds."""
         self.line.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(within)
@@ -198,7 +198,7 @@ class _ClusterExchange:
     """Reads the driver's messages until the last one.
 
     Attributes:
-        connected: True once it has reached the cluster.
+        connected: True once the driver has reached the cluster.
     """
 
     def __init__(self, tasks: dict[int, Task], done: Done, say: Say) -> None:
@@ -232,7 +232,7 @@ class _ClusterExchange:
         return driver.last_words()
 
     def lost(self, address: str, why: str) -> str:
-        """That it is, and what there is."""
+        """Return the message about a lost cluster, with the number of kept outcomes."""
         if not self.connected:
             return why if "Ray" in why else f"Ray could not be started: {why}"
         return f"the Ray cluster {address or 'of this machine'} is lost: {why}{self._kept()}"
@@ -242,7 +242,7 @@ class _ClusterExchange:
 
 
 def _lines(line: socket.socket, patience: Callable[[], float]) -> Iterator[dict[str, Any]]:
-    """Yield messages until the end, or a time without any."""
+    """Yield messages until the end of the connection, or until none has come for a time."""
     data = b""
     until = monotonic() + patience()
     while select.select([line], [], [], max(0.0, until - monotonic()))[0]:

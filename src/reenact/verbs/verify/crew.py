@@ -46,17 +46,17 @@ class Worker(Protocol):
     """Replays one recording at a time."""
 
     def ready(self) -> None:
-        """Be able to; raises ProgramError."""
+        """Prepare for replays. Raises ProgramError."""
 
     def run(self, path: str) -> Report:
         """Replay the recording at that path."""
 
     def close(self) -> None:
-        """No more."""
+        """End the worker's processes."""
 
 
 def worker(job: CrewOptions) -> Worker:
-    """The one for a job."""
+    """Return a worker for the options of a job."""
     return ForkServer(job) if job.entry else Starting(job)
 
 
@@ -91,7 +91,7 @@ class ForkServer:
         reply = b""
         late = threading.Timer(self._timeout, system.kill, [process.pid])
         if not system.FORKS:
-            # It replays itself, and cannot end itself.
+            # The process replays the recording itself, and cannot end itself.
             late.start()
         with suppress(OSError):
             process.stdin.write(orjson.dumps(message) + b"\n")
@@ -106,7 +106,7 @@ class ForkServer:
                 failed = (
                     f"no end after {self._timeout:g} seconds" if over else system.ending(process.returncode)
                 )
-                # As a fork that was killed, it is tried once more.
+                # Like a killed fork, it is tried once more.
                 return {"failed": failed, "seconds": seconds, "killed": not over and process.returncode == -9}
         if not reply:
             self.close()
@@ -115,11 +115,11 @@ class ForkServer:
         return found
 
     def ready(self) -> None:
-        """Have the program imported. Raises ProgramError where that fails."""
+        """Start a process that imports the program. Raises ProgramError if that fails."""
         if self._process is not None:
             return
         command = [sys.executable, "-m", "reenact.verbs.verify.zygote", self._entry]
-        self._process = subprocess.Popen(  # noqa: S603 - this very Python
+        self._process = subprocess.Popen(  # noqa: S603 - the same Python
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert self._process.stdout is not None
@@ -130,7 +130,7 @@ class ForkServer:
             raise ProgramError(said["failed"])
 
     def close(self) -> None:
-        """No more."""
+        """End the worker's processes."""
         if self._process is not None:
             assert self._process.stdin is not None
             assert self._process.stdout is not None
@@ -152,7 +152,7 @@ class Starting:
         self._home, self._run_foreign = job.home, job.run_foreign
 
     def ready(self) -> None:
-        """Nothing to import before."""
+        """Do nothing: each command imports its program itself."""
 
     def run(self, path: str) -> Report:
         """Replay one; one whose command may not run is refused."""
@@ -166,7 +166,7 @@ class Starting:
         except ReenactError as error:
             return {"failed": str(error)}
         words = self._words
-        # What may not run has been sorted out here, by the keys of the right home.
+        # Consent has been checked here, with the keys of the right home.
         command = [sys.executable, "-m", "reenact", "replay", path, "--json", "--run-foreign"]
         command += [each for word in words["live"] for each in ("--live", word)]
         command += [each for word in words["tools"] for each in ("--tools", word)]
@@ -181,7 +181,7 @@ class Starting:
         ]
         began = monotonic()
         try:
-            done = subprocess.run(  # noqa: S603 - this very Python
+            done = subprocess.run(  # noqa: S603 - the same Python
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout, check=False
             )
         except subprocess.TimeoutExpired:
@@ -196,4 +196,4 @@ class Starting:
         return {**known, "seconds": took}
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no process is left."""

@@ -1,8 +1,8 @@
 """The driver of Ray: it hands batches of recordings to the actors of the cluster.
 
 Started as `python -m reenact.verbs.verify.dispatch FD`; speaks lines of JSON on that descriptor with the command that
-began the fleet. It is a process of its own because a driver of Ray does not end well: where the head of the cluster is
-lost it hangs for minutes, or is ended by Ray in the middle of a line.
+began the fleet. It is a process of its own because a driver of Ray does not end well: if the head of the cluster is
+lost, it hangs for minutes, or Ray ends it in the middle of a line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reenact.verbs.verify.crew import CrewOptions, Report
 BATCH = 8
 """The maximum size of a batch: a message costs more than a short replay."""
 SPAN = 1.0
-"""Seconds of replays that a batch is to have: what has been found is told after each."""
+"""Seconds of replays in a batch: the outcomes are reported after each batch."""
 AHEAD = 2
 """Batches that an actor has before it, so that it never waits."""
 TRIES = 4
@@ -45,7 +45,7 @@ TICK = 1.0
 LOOK = 5.0
 """Seconds between looks at the head."""
 LEAVE = 5.0
-"""Seconds that actors have to leave their nodes as they found them."""
+"""Seconds for the actors to delete their files on the nodes."""
 GONE = 3
 """The number of failed looks after which the head counts as lost."""
 EXCLUDED = [".git", ".reenact", ".venv*", "node_modules", "__pycache__", "*.reenact"]
@@ -66,7 +66,7 @@ class WantedReplay:
 
 @dataclass(slots=True)
 class Hand:
-    """An actor, and the batches that it has, in their order."""
+    """An actor, and its batches in their order."""
 
     actor: Any
     batches: deque[tuple[Any, list[WantedReplay]]] = field(default_factory=deque)
@@ -75,12 +75,12 @@ class Hand:
 
 
 class Dispatch:
-    """Hands batches to actors, and to others what the lost ones had.
+    """Hands batches to actors, and the batches of lost actors to others.
 
     Args:
         ray: Ray, connected.
         asked: The command's message: see `verify.cluster`.
-        tell: Takes what is to be said to it.
+        tell: Sends a message to the command.
     """
 
     def __init__(self, ray: Any, asked: dict[str, Any], tell: Tell) -> None:
@@ -95,7 +95,7 @@ class Dispatch:
         self._remote = remote(ray)
         self._hands: list[Hand] = []
         self._coming: dict[Any, Any] = {}
-        """By what tells that it is ready, an actor that is not yet: perhaps no node has room for it."""
+        """The actors that are not ready yet, by the references to their `ready`."""
         self._waiting = deque(
             WantedReplay(place, what, sent=self._team is None) for place, what in asked["tasks"]
         )
@@ -111,7 +111,7 @@ class Dispatch:
         self._grow()
         while self._waiting or any(hand.batches for hand in self._hands):
             self._hand_out()
-            self._hear()
+            self._receive()
             self._overdue()
             if self._head.looked():
                 self._grow()
@@ -120,18 +120,18 @@ class Dispatch:
         if ends:
             self._ray.wait(ends, num_returns=len(ends), timeout=LEAVE)
 
-    # -- who is at work --------------------------------------------------------------------------------------
+    # -- actors ----------------------------------------------------------------------------------------------
 
     def _grow(self) -> None:
-        """An actor for each core that the cluster has by now, unless so many were asked for."""
+        """Start actors until there is one for each core of the cluster, or the wanted number."""
         left = len(self._waiting) + sum(len(batch) for hand in self._hands for _, batch in hand.batches)
         cores = self._workers or int(self._ray.cluster_resources().get("CPU", 1))
         have = len(self._hands) + len(self._coming)
         for _ in range(max(1, min(cores, left)) - have):
-            self._hire()
+            self._start_actor()
         self._say()
 
-    def _hire(self) -> None:
+    def _start_actor(self) -> None:
         actor = self._remote.remote(self._job)
         self._coming[actor.ready.remote()] = actor
 
@@ -142,13 +142,13 @@ class Dispatch:
             self._said = said
             self._tell({"said": said})
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         """Process messages. Raises UsageError if no actor works and no node takes one."""
         waiting = [*self._coming, *(reference for hand in self._hands for reference, _ in hand.batches)]
         ready, _ = self._ray.wait(waiting, num_returns=1, timeout=TICK) if waiting else ([], [])
         for reference in ready:
             if reference in self._coming:
-                self._welcome(reference)
+                self._add_ready(reference)
             else:
                 self._take(
                     next(hand for hand in self._hands if reference in (one for one, _ in hand.batches))
@@ -161,8 +161,8 @@ class Dispatch:
                 "each takes one CPU (`ray status` shows what is free)"
             )
 
-    def _welcome(self, reference: Any) -> None:
-        """An actor has imported the program, or cannot. Raises ProgramError, UsageError."""
+    def _add_ready(self, reference: Any) -> None:
+        """Add an actor that is ready. Raises ProgramError or UsageError if it cannot work."""
         actor = self._coming.pop(reference)
         try:
             said = self._ray.get(reference)
@@ -171,7 +171,7 @@ class Dispatch:
             why = line_of(error)
             if "No module named 'reenact" in why or self._refused >= TRIES:
                 raise UsageError(f"no node of the cluster can run this: {why}{_hint(why)}") from None
-            self._hire()
+            self._start_actor()
             return
         if said.get("failed"):
             raise ProgramError(f"on {said['node']}: {said['failed']}{_hint(said['failed'])}")
@@ -184,7 +184,7 @@ class Dispatch:
         self._hands.append(Hand(actor))
         self._say()
 
-    # -- what they do ----------------------------------------------------------------------------------------
+    # -- batches ---------------------------------------------------------------------------------------------
 
     def _hand_out(self) -> None:
         for hand in self._hands:
@@ -267,7 +267,7 @@ class Dispatch:
         self._hands.remove(hand)
         with suppress(Exception):
             self._ray.kill(hand.actor)
-        self._hire()
+        self._start_actor()
         begun = hand.batches.popleft()[1]
         rest = [one for _, batch in hand.batches for one in batch]
         for one in begun:
@@ -311,11 +311,11 @@ def answers(address: str, within: float = 3.0) -> bool:
 
 
 def connected(asked: dict[str, Any]) -> Any:
-    """Ray, connected to the cluster that is meant. Raises UsageError."""
+    """Return the module `ray`, connected to the wanted cluster. Raises UsageError."""
     address = str(asked["address"])
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if not address:
-        # Workers without a purpose, on a machine that is busy with starting.
+        # Ray would start spare workers, on a machine that is busy with its own start.
         os.environ.setdefault("RAY_enable_worker_prestart", "0")
         os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
     with needing("ray", "reenact verify --engine ray"):
@@ -349,16 +349,16 @@ def _hint(why: str) -> str:
 
 
 def main() -> None:
-    """The process."""
+    """Connect to the cluster, and hand out the replays of the command's message."""
     line = socket.socket(fileno=int(sys.argv[1]))
-    # Ray takes SIGTERM for a reason to write a traceback.
+    # Ray would write a traceback on SIGTERM.
     signal.signal(signal.SIGTERM, lambda *_: os._exit(1))
 
     def tell(said: dict[str, Any]) -> None:
         try:
             line.sendall(orjson.dumps(said, default=repr) + b"\n")
         except OSError:
-            # Who asked is gone.
+            # The command has ended.
             os._exit(1)
 
     asked = orjson.loads(line.makefile("rb").readline())
@@ -371,7 +371,7 @@ def main() -> None:
     except ReenactError as error:
         tell({"program" if isinstance(error, ProgramError) else "usage": str(error)})
         if asked["address"]:
-            # To take leave of a head that is lost takes Ray minutes.
+            # Ray takes minutes to disconnect from a lost head.
             os._exit(1)
 
 

@@ -22,10 +22,10 @@ class Task:
     """One recording to replay.
 
     Attributes:
-        place: Its place among those that were asked for.
+        place: Its place in the given list.
         ref: The reference as given.
-        path: Where it lies, for the process that began the fleet; nothing if it is in a team's store.
-        store: That store; `ref` is the whole id then.
+        path: Its path on this machine; empty if it is in a team's store.
+        store: The team's store, if it is in one; then `ref` is the full id.
     """
 
     place: int
@@ -47,11 +47,11 @@ class Engine(Protocol):
         Args:
             tasks: The recordings.
             job: The options of the replays.
-            done: Told of each as it ends; may be called by any thread.
+            done: Called with each task and its report at its end, by any thread.
 
         Raises:
             ProgramError: The program cannot be imported.
-            UsageError: The engine is not to be had.
+            UsageError: The engine is not available.
         """
 
 
@@ -87,7 +87,7 @@ class Local:
             finally:
                 ours.close()
 
-        count = max(1, min(self._workers or cores(), len(tasks)))
+        count = max(1, min(self._workers or system.cores(), len(tasks)))
         threads = [threading.Thread(target=serve, name="reenact-verify") for _ in range(count)]
         for thread in threads:
             thread.start()
@@ -95,7 +95,7 @@ class Local:
             for thread in threads:
                 thread.join()
         finally:
-            # On Ctrl-C nothing more is begun; the replays that run have heard it too, being of the same terminal.
+            # After Ctrl-C no replay is begun; those that run got the signal too, from the same terminal.
             over.set()
         if failures:
             raise failures[0]
@@ -107,8 +107,3 @@ def _replayed(ours: Worker, task: Task) -> Report:
     except (RecordingError, StoreAway) as error:
         return {"failed": str(error)}
     return ours.run(str(path))
-
-
-def cores() -> int:
-    """Return the number of processors for this process, or of the machine."""
-    return system.cores()

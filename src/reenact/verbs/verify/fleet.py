@@ -52,10 +52,10 @@ def verify(
         workers: The number of parallel replays; by default one for each core. An engine of your own has its own number.
         timeout: The limit of each replay, in seconds.
         home: The folder of the recordings.
-        progress: Told of each outcome as it comes.
+        progress: Called with each outcome as it comes.
         engine: Runs the replays; by default this machine.
-        resume: Take what an earlier run has found for the same recordings, code and options, and run the rest only.
-        team: The team's store that the recordings are in, in the place of `home`. Each is fetched when its turn comes.
+        resume: Take the outcomes of an earlier run for the same recordings, code and options; replay only the rest.
+        team: The team's store with the recordings, instead of `home`. Each is fetched when its turn comes.
         run_foreign: Let the recorded commands of foreign recordings run. Without it each of them is refused, and the
             others are replayed. An `entry` is the user's own: it needs no leave.
 
@@ -64,7 +64,7 @@ def verify(
 
     Raises:
         ProgramError: The entry cannot be imported.
-        UsageError: The options do not fit together, or the engine is not to be had.
+        UsageError: The options do not fit together, or the engine is not available.
         StoreAway: The team's store does not answer.
     """
     if entry and (
@@ -78,7 +78,7 @@ def verify(
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
 
-    def come(place: int, found: Outcome) -> None:
+    def add(place: int, found: Outcome) -> None:
         if progress is not None:
             progress(found)
         outcomes[place] = found
@@ -92,28 +92,30 @@ def verify(
                 if task.place not in outcomes:  # an engine that lost a worker may run a recording twice
                     if REFUSED not in report:
                         kept.put(keys[task.place], report)
-                    come(task.place, outcome_of(task.ref, report))
+                    add(task.place, outcome_of(task.ref, report))
 
         tasks = []
         for place, ref in enumerate(refs):
             try:
                 task = _task(place, ref, store, team, versions)
             except ReenactError as error:
-                come(place, outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
+                add(place, outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
                 continue
-            keys[place] = (
-                OutcomeKey.of(Path(task.path), code, job)
-                if task.path
-                else OutcomeKey.named(f"{task.ref} v{versions.get(task.ref)}", code, job)
-            )
+            keys[place] = _key(task, code, job, versions)
             known = kept.get(keys[place]) if resume else None
             if known is not None:
-                come(place, outcome_of(ref, known))
+                add(place, outcome_of(ref, known))
             else:
                 tasks.append(task)
         if tasks:
             (engine or Local(workers)).run(tasks, job, done)
     return [outcomes[place] for place in range(len(refs))]
+
+
+def _key(task: Task, code: str, job: CrewOptions, versions: Mapping[str, int]) -> OutcomeKey:
+    if task.path:
+        return OutcomeKey.of(Path(task.path), code, job)
+    return OutcomeKey.named(f"{task.ref} v{versions.get(task.ref)}", code, job)
 
 
 def _task(

@@ -1,6 +1,6 @@
 """Keep a fleet's outcomes by recording, code and options.
 
-Engines run a task twice if a worker is lost, and an interrupted user wants only the rest.
+After an interruption, `--resume` replays only the rest; engines may report a task twice if a worker is lost.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class OutcomeKey:
 
     @classmethod
     def of(cls, path: Path, code: str, job: CrewOptions) -> OutcomeKey:
-        """The key of a recording at a path, which is another as soon as the recording has changed."""
+        """Return the key of a recording at a path; it changes with the recording's files."""
         files = sorted(path.glob("events*.jsonl")) if path.is_dir() else [path]
         signature = [(file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
         return cls.named(f"{path.name} {_digest(orjson.dumps(signature))}", code, job)
 
     @classmethod
     def named(cls, recording: str, code: str, job: CrewOptions) -> OutcomeKey:
-        """The key of what is another recording as soon as it is called differently."""
-        told = orjson.dumps([job.entry, job.words, job.timeout], default=repr, option=orjson.OPT_SORT_KEYS)
-        return cls(recording, code, _digest(told))
+        """Return the key of a recording that has another name once it has changed."""
+        options = orjson.dumps([job.entry, job.words, job.timeout], default=repr, option=orjson.OPT_SORT_KEYS)
+        return cls(recording, code, _digest(options))
 
 
 class KeptOutcomes:
@@ -69,7 +69,7 @@ class KeptOutcomes:
     @staticmethod
     def _opened(place: Path | str) -> sqlite3.Connection:
         database = sqlite3.connect(place, timeout=20, check_same_thread=False, isolation_level=None)
-        # What a power cut takes is replayed again.
+        # Outcomes that a power cut destroys are found again by replays.
         database.execute("PRAGMA synchronous = OFF")
         database.execute(_TABLE)
         return database
@@ -84,7 +84,7 @@ class KeptOutcomes:
         return found
 
     def put(self, key: OutcomeKey, report: Report) -> None:
-        """Keep it, in the place of what was there."""
+        """Keep a report; it replaces an earlier one."""
         self._database.execute(
             "INSERT INTO outcomes VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET report = excluded.report",
             (key.recording, key.code, key.job, orjson.dumps(report, default=repr)),

@@ -1,4 +1,4 @@
-"""A fleet's outcomes for others to read: JUnit XML for CI, one HTML page for people."""
+"""A fleet's outcomes as JUnit XML for CI, and as an HTML page for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uf
 
 
 def junit(found: VerificationView) -> bytes:
-    """JUnit XML: a test case for each recording."""
+    """Return JUnit XML with a test case for each recording."""
     bad = [failures.status.ran for failures in found.failures for _ in failures.outcomes]
     root = ET.Element(
         "testsuite",
@@ -37,8 +37,8 @@ def junit(found: VerificationView) -> bytes:
         if not outcome.status.good:
             word = "failure" if outcome.status.ran else "error"
             message = _clean(_said(outcome))
-            told = ET.SubElement(case, word, message=message, type=outcome.status.value)
-            told.text = cut(_clean(outcome.detail)) or message
+            reason = ET.SubElement(case, word, message=message, type=outcome.status.value)
+            reason.text = cut(_clean(outcome.detail)) or message
     data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return data
 
@@ -84,5 +84,5 @@ def _said(outcome: Outcome) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what XML cannot hold, colours of a terminal and other control characters."""
+    """Return a text without colours of a terminal and characters that XML cannot hold."""
     return _UNFIT.sub("", ESCAPE.sub("", text))

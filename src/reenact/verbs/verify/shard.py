@@ -22,7 +22,7 @@ class Shard:
 
     @classmethod
     def parsed(cls, text: str, *, first: int = 1) -> Shard:
-        """From `2/5`, where the first part is called 1, or 0. Raises UsageError."""
+        """Parse `2/5`; the first part has the number `first`. Raises UsageError."""
         match = _WRITTEN.fullmatch(text.strip())
         number, of = (int(match[1]) - first + 1, int(match[2])) if match else (0, 0)
         if not 1 <= number <= of:
@@ -42,5 +42,5 @@ class Shard:
         return int.from_bytes(digest[:8]) % self.of == self.number - 1
 
     def among(self, refs: Iterable[str]) -> list[str]:
-        """Those in this part."""
+        """Return the recordings in this part."""
         return [ref for ref in refs if self.has(ref)]

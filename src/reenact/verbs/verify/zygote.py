@@ -47,8 +47,8 @@ class Zygote:
     """Takes tasks, forks, and reports.
 
     Args:
-        tasks: Where tasks come from.
-        reports: Where reports go to.
+        tasks: The input with the tasks.
+        reports: The output for the reports.
         call: Runs the program as a recording says.
     """
 
@@ -57,13 +57,13 @@ class Zygote:
         self._call = call
 
     def serve(self) -> None:
-        """Until there are no more tasks."""
+        """Replay a recording for each task, until the input ends."""
         for line in self._tasks:
             task = orjson.loads(line)
             if sys.platform == "win32" or not system.FORKS:
                 self._reports.write(orjson.dumps(_here(task, self._call), default=repr) + b"\n")
                 self._reports.flush()
-                # Without the handlers of a process's end: a fork runs none, either.
+                # The handlers of `atexit` are not run, as in a fork.
                 os._exit(0)
             else:
                 work = partial(_replayed, task, self._call)
@@ -117,11 +117,11 @@ def _replayed(task: dict[str, Any], call: Callable[[RecordedRun], Any]) -> dict[
 
 
 class _CannotCall(Exception):
-    """The recording does not say with what to call the program."""
+    """The program cannot be called with the recorded arguments."""
 
 
 def called(session: Replay, call: Callable[[], Any]) -> BaseException | None:
-    """Call a function within a replay, and await what it gives. Returns what it raised."""
+    """Call a function within a replay, and await its result; return the error that it raised."""
 
     async def awaited(found: Any) -> None:
         session.output = await found
@@ -183,14 +183,14 @@ def _warm_up() -> None:
         with replay(session.path):
             boundary.perform(Effect("tool", "warm", {"text": "up"}), lambda: None)
     gc.collect()
-    # What is there now is in no child's way.
+    # The objects of the parent are left out of each child's garbage collections.
     gc.freeze()
 
 
 def main() -> None:
-    """The process."""
+    """Import the program, and serve tasks."""
     tasks, reports = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    # The program's own input and output are not ours.
+    # The program must not read the tasks or write among the reports.
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)
