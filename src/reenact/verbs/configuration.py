@@ -9,7 +9,7 @@
     [verify]                           # a command, and its options
     workers = 4
 
-Nothing here lists options a second time: names, types and limits are those of the models.
+Options are not listed here: names, types and limits are those of the models.
 """
 
 from __future__ import annotations

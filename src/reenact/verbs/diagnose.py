@@ -228,7 +228,7 @@ def usual_of(
     leave: str = "",
     home: str | os.PathLike[str] | None = None,
 ) -> Baseline | None:
-    """The baseline that a filter means, without the recording that is compared with it."""
+    """Return the baseline of a filter, without the recording that is compared with it."""
     if baseline is None:
         return None
     if not isinstance(baseline, str):

@@ -221,18 +221,13 @@ def _program(command: Sequence[str]) -> Iterator[Finding]:
         "ok", "program", f"{file}" + (f" imports {', '.join(sorted(seen))}, recorded" if seen else "")
     )
     for name in sorted(imported & UNSEEN.keys()):
-        yield Finding("bad", f"{imported_at(imported, name)}", UNSEEN[name])
+        yield Finding("bad", _NAMES.get(name, name), UNSEEN[name])
     for name, place in sorted(calls.items()):
         yield Finding("note", place, _CALLS[name])
 
 
-def imported_at(imported: set[str], name: str) -> str:
-    """Return a library's name for findings."""
-    return _NAMES.get(name, name) if name in imported else name
-
-
 def script(command: Sequence[str]) -> Path | None:
-    """The source file that a command runs, as far as its words say so."""
+    """Return the source file that a command runs, or None if its words do not name one."""
     rest = iter(command[1:])
     words = list(command)
     if words and words[0].endswith(".py"):

@@ -45,7 +45,7 @@ def write(ref: str, target: Path | None, context: Context, *, beside: str | None
     if path.exists() and not force:
         raise UsageError(f"{path} exists; --force replaces it")
     player = player_of([ref, beside] if beside else [ref], recording, context)
-    # This page is no file to import: its commands name the recording at its place.
+    # This page cannot be imported: its commands name the recording itself.
     at_home = standing_of(recording, LocalStore(context.home).root).at_home
     foreign = "" if at_home else " --run-foreign"
     page = _page(recording, beside, player, context, (argument_of(recording), foreign))

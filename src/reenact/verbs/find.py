@@ -1,4 +1,4 @@
-"""`reenact.find`: the recordings and steps that a filter means."""
+"""`reenact.find`: the recordings and steps that match a filter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reenact.core.store.local import LocalStore, load
 class Found:
     """One recording that matches a filter, and its matching steps.
 
-    `steps` is empty where the filter speaks of the recording only (`tag:staging`, `not error`).
+    `steps` is empty if the filter is about recordings only (`tag:staging`, `not error`).
     """
 
     recording: RecordedRun

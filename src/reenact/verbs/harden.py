@@ -36,7 +36,7 @@ class Options(interface.Options):
     ]
     arguments: Annotated[
         tuple[str, ...],
-        Field(description="Its arguments, behind `--`."),
+        Field(description="Its arguments, after `--`."),
         Cli(argument=True, metavar="[ARGUMENTS]..."),
     ] = ()
     mutations: Annotated[

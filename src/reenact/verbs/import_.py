@@ -84,7 +84,7 @@ class Result(interface.Result):
     """The imported files.
 
     Attributes:
-        imported: They, with their recordings.
+        imported: The imported files, with their recordings.
         failures: The reasons that other files could not be imported, in one line each.
     """
 

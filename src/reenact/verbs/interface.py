@@ -40,9 +40,9 @@ class Options:
 
     Attributes:
         common: The common options of the command, in the order of its help.
-        passes_options: Everything behind the first argument belongs to the started program.
+        passes_options: Everything after the first argument belongs to the started program.
         passes_unknown: Unknown options belong to the started program.
-        reads_settings: The verb itself reads what its table of the configuration file has beside options.
+        reads_settings: The verb itself reads the entries of its configuration table that are no options.
         sorts_foreign: The verb refuses foreign recordings one by one, and goes on with the others.
         runs_programs: The verb always runs a program again.
     """
@@ -193,13 +193,13 @@ class Context:
         starts: bool = True,
         instead: str = INSTEAD,
     ) -> bool:
-        """Ask the user, if there is one, for leave to run programs of foreign recordings.
+        """Ask the user, if there is one, for consent to run programs of foreign recordings.
 
         Args:
             recordings: The recordings whose programs are to run.
             command: A command of the user's own to run instead.
             requests: Recorded requests are to be sent again.
-            starts: The programs are to start now: one that cannot needs no leave.
+            starts: The programs are to start now: one that cannot start needs no consent.
             instead: The way to do without those programs, for messages.
 
         Raises ForeignRecording where the answer is no.

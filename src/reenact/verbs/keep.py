@@ -110,7 +110,7 @@ def run(options: Options, context: Context) -> Result:
     """Prove the recording, write the test into its file, and the recording beside it.
 
     Raises:
-        ForeignRecording: The recording comes from elsewhere, and no `entry` says what the test is to run.
+        ForeignRecording: The recording comes from elsewhere, and no `entry` is given.
         UsageError: Options contradict each other, a file is in the way, or a replay departed.
         RecordingError: There is no such recording.
     """
@@ -160,7 +160,7 @@ def _proof(
     if call is None and by_proxy(recording):
         return "not proved: it was recorded by the proxy"
     if call is None and recording.header.get("entry") != "program":
-        # The program around a block may be a server, or these very tests.
+        # The program around a block may be a server, or the tests themselves.
         return (
             "not proved: it is a block of a program; "
             f"`reenact prove {argument_of(recording)}` runs the whole program"
@@ -174,13 +174,13 @@ def _proof(
         return f"not proved: {error}"
     if done.proof is not None:
         return done.sentence
-    # A test of a call, or with something live, does not ask for more than equal calls.
+    # A test of a call, or one with live parts, requires equal calls only.
     strict = call is None and "live=" not in test.text
     departed = [each.departed for each in done.departures if each.departed is not None]
     if done.unable or not (strict or any(not each.doubt for each in departed)):
         return f"not proved: {done.sentence}"
     if done.steady:
-        # It is not flaky: it fails each time, and may be meant to.
+        # Such a test is not flaky: it fails each time, perhaps on purpose.
         return f"not proved, the test fails as it is: {done.sentence}. Likely: {done.advice[0]}"
     advice = "".join(f" Likely: {text}." for text in done.advice)
     raise UsageError(

@@ -1,8 +1,8 @@
-"""`reenact keep`: a recording becomes a pytest test that a person can read and change.
+"""Write a recording as a pytest test that a person can read and change, for `reenact keep`.
 
 A recorded function is called again, marked `reenact`, so that the plugin replays it. A recorded command is run again
-by `reenact.testing.rerun`. Either way the test passes as long as the program asks what was recorded; what it should do
-instead, once it is mended, is for the reader to say.
+by `reenact.testing.rerun`. Either way, the test passes as long as the program's questions are those recorded. Once the
+program is mended, the reader changes the test.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def kept(
     live: tuple[str, ...] = (),
     policy: tuple[str, ...] = (),
 ) -> KeptTest:
-    """The test that keeps a recording.
+    """Return the test of a recording.
 
     Args:
         recording: The recording to keep.
@@ -89,7 +89,7 @@ def kept(
         policy: What may run for real there (`refund=live`).
 
     Raises:
-        UsageError: There is nothing to run, or the name is none.
+        UsageError: There is nothing to run, or the name cannot be a test's.
     """
     title = _title(recording, name)
     fixture = f"recordings/{test_file.stem}/{title}{SUFFIX}"
@@ -288,7 +288,7 @@ def _title(recording: RecordedRun, name: str) -> str:
 
 
 def _literal(value: Any) -> ast.expr | None:
-    """A value as Python that means the same, or None."""
+    """Return a value as a Python expression, or None."""
     try:
         return python.literal(value)
     except python.Unwritable:
@@ -296,14 +296,14 @@ def _literal(value: Any) -> ast.expr | None:
 
 
 def _grouped(imports: list[str]) -> list[str]:
-    """Imports of the standard library apart from the others."""
+    """Return the imports, with those of the standard library first."""
     own = [line for line in imports if line.split()[1].partition(".")[0] in sys.stdlib_module_names]
     others = [line for line in imports if line not in own]
     return [*own, "", *others] if own and others else [*own, *others]
 
 
 def _after_imports(tree: ast.Module) -> int:
-    """The line after the last import at the top, counted from 0."""
+    """Return the line after the last import at the top, counted from 0."""
     last = _docstring_end(tree)
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):

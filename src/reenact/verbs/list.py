@@ -92,7 +92,7 @@ class Result(interface.Result):
         proofs: The proofs of recordings, by id.
         place: The name of the store.
         searched: The number of recordings searched, if none was found or `why` asks for it.
-        unknown: A word of the filter that is the kind of no step, if none was found.
+        unknown: A word of the filter that is no kind of step, if no recording was found.
     """
 
     listed: Listed

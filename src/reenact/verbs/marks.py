@@ -31,7 +31,7 @@ class Cli:
 
 
 class WireType:
-    """The type and the limits of a field in a request, if others than its own type gives.
+    """The type and the limits of a field in a request, if they differ from its own.
 
     A request is a job's order, or the query of a route.
 
@@ -63,7 +63,7 @@ class Configured:
     Attributes:
         offered: A file may set it.
         anyone: A file that is not trusted may.
-        unless: Values, and modes behind `=`, for which the file must be trusted all the same.
+        unless: Values, and modes after `=`, for which the file must be trusted nevertheless.
         path: Its values are paths, which begin in the file's folder.
         words: Values that are no paths.
     """
@@ -109,7 +109,7 @@ Ref = Annotated[
 
 Command = Annotated[
     tuple[str, ...],
-    Field(description="The program and its arguments, behind `--`."),
+    Field(description="The program and its arguments, after `--`."),
     Cli(argument=True, metavar="-- COMMAND..."),
     LOCAL,
 ]
@@ -159,7 +159,7 @@ Policy = Annotated[
 ]
 
 
-INSTEAD = "a command of your own behind `--`"
+INSTEAD = "a command of your own after `--`"
 """The way to run a foreign recording without its program."""
 
 

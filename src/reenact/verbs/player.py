@@ -1,4 +1,4 @@
-"""The player of a recording's browser session, for a page about the recording."""
+"""Make the player of a recording's browser session, for a page about the recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`push`: recordings to the team's store; and what `pull` and `sync` share with it."""
+"""`push`: recordings to the team's store, and the common parts of `pull` and `sync`."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Result(interface.Result):
     def tree(self) -> dict[str, Any]:
         """Return the copied recordings as JSON values."""
         names = ("ids", "bytes", "problems", "deleted", "removed", "foreign")
-        told = {word: {name: getattr(moved, name) for name in names} for word, moved in self.moved.items()}
-        return {"store": self.place, **told}
+        found = {word: {name: getattr(moved, name) for name in names} for word, moved in self.moved.items()}
+        return {"store": self.place, **found}
 
 
 def run(options: Options, context: Context) -> Result:

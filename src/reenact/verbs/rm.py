@@ -56,7 +56,7 @@ class Result(interface.Result):
 def run(options: Options, context: Context) -> Result:
     """Delete the recordings, after asking. An error is raised before any is deleted."""
     store = LocalStore(context.home)
-    # All are looked up before any is deleted: a mistyped one among them costs none of the others.
+    # All are looked up before any is deleted: a mistyped id deletes nothing.
     found = list(dict.fromkeys(store.find(ref) for ref in options.refs))
     for path in found:
         if path.parent != store.recordings:

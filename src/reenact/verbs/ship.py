@@ -73,10 +73,10 @@ class Result(interface.Result):
 
     def tree(self) -> dict[str, Any]:
         """Return the sent or the waiting recordings as JSON values."""
-        told: dict[str, Any] = {"server": self.server, "trouble": self.trouble}
+        found: dict[str, Any] = {"server": self.server, "trouble": self.trouble}
         if self.waiting is not None:
-            return told | {"waiting": [asdict(one) for one in self.waiting]}
-        return told | {"sent": self.sent, "waiting": self.left, "stuck": self.stuck, "dropped": self.dropped}
+            return found | {"waiting": [asdict(one) for one in self.waiting]}
+        return found | {"sent": self.sent, "waiting": self.left, "stuck": self.stuck, "dropped": self.dropped}
 
 
 def run(options: Options, context: Context) -> Result:

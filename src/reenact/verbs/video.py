@@ -64,7 +64,7 @@ class Result(interface.Result):
     Attributes:
         id: The recording.
         video: The files of the video, and its chapters.
-        target: The file that was asked for; the video is a page beside it if nothing here encodes H.264.
+        target: The requested file; if this machine cannot encode H.264, the video is a page beside it.
         unchosen: The number of the recording's sessions, if there are others and none was chosen; else 0.
     """
 
@@ -106,7 +106,7 @@ def run(options: Options, context: Context) -> Result:
 
 @contextmanager
 def folder_of(store: LocalStore, ref: str) -> Iterator[Path]:
-    """Give the recording's folder; an exported file is unpacked into a temporary one."""
+    """Yield the recording's folder; an exported file is unpacked into a temporary one."""
     source = store.find(ref)
     if source.is_dir():
         yield source
