@@ -15,7 +15,7 @@ from reenact.core.model.divergence import Verdict
 from reenact.core.trust import Book
 from reenact.core.trust.consent import content
 from reenact.core.trust.proofs import Proof, Proofs
-from reenact.errors import Departure, Divergence
+from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.api import replaying
 from reenact.verbs.prove import folders
 from reenact.verbs.prove.calling import FunctionCall, call_again
@@ -146,6 +146,18 @@ def test_replays_that_all_depart_in_the_same_way_are_no_matter_of_conditions(rec
     assert "the program or its files are not those recorded" in done.advice[0]
     assert not of(recording, "one", "another").steady
     assert not of(recording, "one").steady
+
+
+@pytest.mark.parametrize("value", [{"city": "Ulm"}, ["Ulm"]])
+def test_replays_that_depart_by_an_object_or_a_list_are_compared_too(recording, value):
+    differs = Mismatch("args.place", "Ulm", value)
+    verdict = Verdict(
+        recording.id, divergences=(Divergence(Departure.CHANGED, "main/tool:look#0", 1, (differs,)),)
+    )
+    attempt = Attempt(0, (), verdict)
+    trials = tuple(Round(number, (), departed(recording, attempt), attempt) for number in (1, 2))
+    done = Proved(recording, trials, {}, (), None)
+    assert (done.steady, done.causes) == (True, [])
 
 
 def test_a_replay_without_an_end_is_no_departure_and_no_proof(recording):

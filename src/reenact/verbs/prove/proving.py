@@ -88,8 +88,8 @@ class Proved:
     @property
     def steady(self) -> bool:
         """All replays departed in the same way: the program has changed, or reads other input."""
-        places = {trial.departed.place if trial.departed else () for trial in self.trials}
-        return len(self.departures) == len(self.trials) > 1 and len(places) == 1
+        places = [trial.departed.place if trial.departed else () for trial in self.trials]
+        return len(self.departures) == len(self.trials) > 1 and all(place == places[0] for place in places)
 
     @property
     def sentence(self) -> str:
