@@ -13,13 +13,13 @@ import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reenact.analysis.report import python
-from reenact.analysis.report.marked import is_marked
+from reenact.analysis.report.marked import marked_arguments
 from reenact.core.dataclass import dataclass
 from reenact.core.messages.spelling import spelled
 from reenact.core.model import codec
@@ -241,13 +241,25 @@ def _recorded_function(recording: RecordedRun, test_file: Path) -> EntryCall | N
     if not isinstance(known, dict):
         return None
     module, _, function = str(known.get("name", "")).partition(":")
-    if not is_marked(module, function, test_file):
+    parameters = marked_arguments(module, function, test_file)
+    if parameters is None:
         return None
     args = {key: _literal(codec.view(tree)) for key, tree in dict(known.get("args") or {}).items()}
     given = {key: value for key, value in args.items() if value is not None and python.is_name(key)}
     if len(given) < len(args):
         return None
-    return EntryCall(module, python.call(python.name(function), [], given), bool(known.get("async")))
+    places = list(_by_place(parameters, given))
+    return EntryCall(module, python.call(python.name(function), places, given), bool(known.get("async")))
+
+
+def _by_place(parameters: ast.arguments, given: dict[str, ast.expr]) -> Iterator[ast.expr]:
+    """Take from the arguments by name those that a call can only give by place, in their order."""
+    rest = given.pop(parameters.vararg.arg, None) if parameters.vararg is not None else None
+    for parameter in (*parameters.posonlyargs, *(parameters.args if rest is not None else ())):
+        if parameter.arg in given:
+            yield given.pop(parameter.arg)
+    if isinstance(rest, ast.Tuple | ast.List):
+        yield from rest.elts
 
 
 def _story(recording: RecordedRun) -> ast.stmt:

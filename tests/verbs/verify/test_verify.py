@@ -41,6 +41,23 @@ SHOP = """
         return price(question)
 """
 
+BY_PLACE = """
+    import random
+    import reenact
+
+    @reenact.tool
+    def price(order):
+        return random.randint(1, 10**9)
+
+    @reenact.recorded
+    def answer(question, /):
+        return price(question)
+
+    @reenact.recorded
+    def several(first, *rest, **names):
+        return [price(each) for each in (first, *rest, *names.values())]
+"""
+
 
 @pytest.fixture
 def shop(shell, monkeypatch):
@@ -180,6 +197,26 @@ def test_a_recording_that_is_not_there_or_says_too_little_is_one_outcome(shop, s
     assert statuses(outcomes) == [Status.UNABLE] * 2
     assert "no recording 'nothere'" in outcomes[0].detail
     assert "cannot be called with what was recorded" in outcomes[1].detail
+
+
+def test_arguments_that_a_function_takes_by_place_alone_are_given_so(shell, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(shell.home))
+    shell.write("shop.py", BY_PLACE)
+    ids = shell.plain(
+        "-c",
+        "import shop, reenact\n"
+        "shop.answer('q'); print(reenact.load('last').id)\n"
+        "shop.several('a', 'b', 'c', more='d'); print(reenact.load('last').id)",
+    ).stdout.split()
+    monkeypatch.chdir(shell.folder)
+    for id, entry, call in zip(
+        ids, ("answer", "several"), ('answer("q")', 'several("a", "b", "c", more="d")'), strict=True
+    ):
+        (outcome,) = verify([id], entry=f"shop:{entry}")
+        assert outcome.status is Status.SAME, outcome.detail
+        done = shell.run("keep", id, "--as", f"test_{entry}.py", "--times", "1")
+        assert done.status == 0, done.err
+        assert call in (shell.folder / f"test_{entry}.py").read_text()
 
 
 def test_the_command_shows_a_table_and_writes_junit_and_a_page(shop, shell):

@@ -14,8 +14,8 @@ from reenact.analysis.report.python import is_name
 _LARGEST = 5_000_000
 
 
-def is_marked(module: str, function: str, test_file: Path) -> bool:
-    """Return True if a module's function is decorated with `reenact.recorded` in its text.
+def marked_arguments(module: str, function: str, test_file: Path) -> ast.arguments | None:
+    """Return the parameters of a function that its text decorates with `reenact.recorded`, or None.
 
     The module is looked for in the current folder, in the folders around the test's file and on Python's path, but
     not in the standard library. Nothing is imported.
@@ -26,23 +26,23 @@ def is_marked(module: str, function: str, test_file: Path) -> bool:
         or not all(map(is_name, parts))
         or parts[0] in sys.stdlib_module_names | {"__main__"}
     ):
-        return False
+        return None
     file = _file(parts, list(dict.fromkeys(map(str, _folders(test_file)))))
     if file is None:
-        return False
+        return None
     try:
         if file.suffix != ".py" or file.stat().st_size > _LARGEST:
-            return False
+            return None
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+        return None
     marks = _marks(tree)
-    return any(
-        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.name == function
-        and any(_path(one.func if isinstance(one, ast.Call) else one) in marks for one in node.decorator_list)
-        for node in tree.body
-    )
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
+            decorators = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+            if not marks.isdisjoint(map(_path, decorators)):
+                return node.args
+    return None
 
 
 def _folders(test_file: Path) -> Iterator[Path]:

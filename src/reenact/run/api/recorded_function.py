@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact.errors import UsageError
@@ -72,6 +73,24 @@ def marked(name: str) -> Callable[..., Any] | None:
     could be any object.
     """
     return _marked.get(name)
+
+
+def bound(function: Callable[..., Any], args: Mapping[str, Any]) -> inspect.BoundArguments:
+    """Return recorded arguments, which have names alone, as a function's signature takes them.
+
+    A missing one is not noticed. Raises TypeError for an unknown one.
+    """
+    signature = inspect.signature(function)
+    catch_all = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
+    known = {
+        name: value for name, value in args.items() if name in signature.parameters and name != catch_all
+    }
+    rest = {name: value for name, value in args.items() if name not in known}
+    if rest and catch_all is None:
+        raise TypeError(f"has no argument {next(iter(rest))!r}")
+    return inspect.BoundArguments(
+        signature, OrderedDict({**known, **({catch_all: rest} if catch_all else {})})
+    )
 
 
 def _place(function: Callable[..., Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -24,7 +23,7 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.core.trust import consent
 from reenact.errors import UsageError
-from reenact.run.api.recorded_function import marked
+from reenact.run.api.recorded_function import bound, marked
 from reenact.run.api.recording import RecordingInProgress, record
 from reenact.run.api.replaying import Source, load
 from reenact.run.api.run_context import UNSET
@@ -306,16 +305,11 @@ def _found(recording: RecordedRun, name: str, *, run_foreign: bool) -> Callable[
 
 def _bound(function: Callable[..., Any], args: dict[str, Any]) -> partial[Any]:
     """The call of it with arguments by name, whatever its signature wants by place."""
-    signature = inspect.signature(function)
-    rest = {name: value for name, value in args.items() if name not in signature.parameters}
-    known = {name: value for name, value in args.items() if name not in rest}
-    catch_all = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
-    if rest and catch_all is None:
+    try:
+        given = bound(function, args)
+    except TypeError as error:
         name = f"{function.__module__}.{function.__qualname__}"
-        raise UsageError(f"resume: {name}() has no argument {next(iter(rest))!r}: it is {name}{signature}")
-    given = inspect.BoundArguments(
-        signature, OrderedDict({**known, **({catch_all: rest} if catch_all else {})})
-    )
+        raise UsageError(f"resume: {name}() {error}: it is {name}{inspect.signature(function)}") from None
     return partial(function, *given.args, **given.kwargs)
 
 

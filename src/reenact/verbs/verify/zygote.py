@@ -33,6 +33,7 @@ from reenact.core.model.plain import error_line
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store.local import load
 from reenact.errors import DivergenceError, ReenactError
+from reenact.run.api.recorded_function import bound
 from reenact.run.api.recording import record
 from reenact.run.api.replaying import Replay, replay
 from reenact.team import ship
@@ -163,13 +164,14 @@ def caller(entry: str) -> Callable[[RecordedRun], Any]:
                 key: recording.logs[0].rebuilt(tree) for key, tree in dict(known.get("args") or {}).items()
             }
         try:
-            bound = inspect.signature(function).bind(**args)
+            given = bound(function, args)
+            inspect.signature(function).bind(*given.args, **given.kwargs)
         except TypeError as error:
             raise _CannotCall(
                 f"{entry} cannot be called with what was recorded ({error}); "
                 "give an entry that takes one parameter, `recording`"
             ) from None
-        return function(*bound.args, **bound.kwargs)
+        return function(*given.args, **given.kwargs)
 
     return call
 
