@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from reenact.run.api import replaying
 from reenact.verbs.prove import folders
 from reenact.verbs.prove.calling import FunctionCall, call_again
 from reenact.verbs.prove.perturbing import Condition, Perturbed, perturbed, shared_out
-from reenact.verbs.prove.proving import Proved, Round
+from reenact.verbs.prove.proving import Proved, Round, _Rounds
 from reenact.verbs.reproduce.rerun import RECORDED
 from tests.systems import CORES
 
@@ -193,6 +195,25 @@ def test_every_condition_comes_up_with_any_number_of_replays():
 
 
 @CORES
+@pytest.mark.skipif("not hasattr(os, 'sched_setaffinity')", reason="this system binds no processes")
+def test_no_more_replays_run_at_once_than_this_process_has_cores(recording):
+    threads = set()
+
+    def again(conditions):
+        threads.add(threading.get_ident())
+        hashlib.sha256(bytes(1 << 24))
+        return Attempt(0, (), Verdict(recording.id, served=1))
+
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        trials, _ = _Rounds(recording, again, None).run([()] * 8)
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert [trial.departed for trial in trials] == [None] * 8
+    assert len(threads) == 1
+
+
 def test_the_core_is_busy_as_long_as_the_program_runs(recording):
     with perturbed([Condition.CORE], recording, 1) as conditions:
         program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)

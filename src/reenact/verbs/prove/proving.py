@@ -198,7 +198,7 @@ class _Rounds:
         """Return the replays in order, and the conditions that could not be made in any of them."""
         missed: dict[Condition, str] = {}
         trials = []
-        with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as pool:
+        with ThreadPoolExecutor(min(len(wanted), system.cores())) as pool:
             try:
                 for trial, lacking in pool.map(self._one, range(1, len(wanted) + 1), wanted):
                     trials.append(trial)
