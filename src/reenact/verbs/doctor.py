@@ -79,7 +79,7 @@ class Finding:
     text: str
 
     def tree(self) -> dict[str, str]:
-        """For `--json`."""
+        """Return the finding as JSON values."""
         return asdict(self)
 
 

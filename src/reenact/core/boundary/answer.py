@@ -127,10 +127,10 @@ class Wire(Protocol):
     """Converts a library's own objects to trees and back, where the codec would lose data."""
 
     def dump(self, value: Any, /) -> Any:
-        """The recordable form of a result or chunk."""
+        """Return the recordable form of a result or chunk."""
 
     def load(self, value: Any, /) -> Any:
-        """The result or chunk again."""
+        """Return a result or chunk from its recordable form."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ class Handler:
     # -- remarks, secrets, state -----------------------------------------------------------------------------
 
     def note(self, what: str, text: str, **more: Tree) -> None:
-        """Stamp into the recording a fact that its reader must know. A replay ignores it."""
+        """Record a fact that a reader of the recording must know. A replay ignores it."""
 
     def remark(self, text: str) -> None:
         """Add a remark to the verdict of a replay. A recorder ignores it."""

@@ -35,7 +35,7 @@ class Arg(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree) -> Arg:
-        """An argument ready to be compared with the same argument of a later call."""
+        """Return an argument ready to be compared with the same argument of a later call."""
         if type(tree) is codec.Items:
             return cls(items=tree.data)
         if isinstance(tree, str):

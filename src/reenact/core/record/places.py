@@ -80,7 +80,7 @@ class Places:
 
     @classmethod
     def of_program(cls, folders: Iterable[str], *, store: str) -> Places:
-        """The working folder, that of the program's script, and further ones."""
+        """Return the working folder, that of the program's script, and further ones."""
         return cls((os.getcwd(), *script_folders(), *folders), (store,))
 
     def find(self, path: str, *, makes: bool) -> Place | None:

@@ -65,7 +65,7 @@ class QuestionWriter:
         now: float,
         encode: _Encode,
     ) -> bytes:
-        """The event of the call `number`, ready to be written. `encode` gives the tree of any value."""
+        """Return the event of the call `number`. `encode` gives the tree of any value."""
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})

@@ -103,7 +103,7 @@ class Replacer:
             return [FoundSecret(0, len(data), text, quote, whole=True)] if data else []
 
     def _hits(self, data: bytes, *, json_: bool, work: Work) -> list[FoundSecret]:
-        """As `hits`.
+        """Find hits as `hits` does.
 
         Raises:
             TooDense: The text is a secret as a whole.

@@ -128,7 +128,7 @@ class SqliteDialect:
         return _joined(conditions, "OR")
 
     def negated(self, condition: Condition) -> Condition:
-        """Negate a condition; none is ever null."""
+        """Return the negation of a condition; none is ever null."""
         return f"NOT {condition[0]}", condition[1]
 
     def _term(self, term: Term) -> Condition:

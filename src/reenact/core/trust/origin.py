@@ -108,7 +108,7 @@ class Provenance:
         return "it is foreign: no key has signed it"
 
     def tree(self) -> dict[str, Any]:
-        """The same as JSON."""
+        """Return the provenance as JSON values."""
         return {
             "where": self.where.value,
             "seal": self.seal.value,

@@ -103,14 +103,14 @@ class Decoder:
         return tree
 
     def fields(self, tree: Tree) -> dict[str, Any]:
-        """The values of an object's members."""
+        """Return the values of an object's members."""
         found = {}
         for name, item in limits.members(tree).items():
             found[name] = item if type(item) is str else self.value(item)
         return found
 
     def items(self, tree: Tree) -> list[Any]:
-        """The values of a list's items."""
+        """Return the values of a list's items."""
         found = []
         for item in limits.items(tree):
             # A comprehension would be one frame more for each level.
@@ -118,7 +118,7 @@ class Decoder:
         return found
 
     def keys(self, trees: list[Tree]) -> list[Any]:
-        """The values of trees that are to be members of a set or keys of a dict."""
+        """Return the values of trees that become members of a set or keys of a dict."""
         found = []
         for tree in trees:
             key = tree if type(tree) is str else self.value(tree)
@@ -131,7 +131,7 @@ class Decoder:
         return found
 
     def pairs(self, tree: Tree) -> list[tuple[Any, Any]]:
-        """Keys with their values."""
+        """Return keys with their values."""
         found = limits.pairs(tree)
         keys = self.keys([pair[0] for pair in found])
         return [(key, self.value(pair[1])) for key, pair in zip(keys, found, strict=True)]

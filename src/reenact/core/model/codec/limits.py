@@ -30,28 +30,28 @@ _SAME_HASH = 64
 
 
 def text(tree: Tree) -> str:
-    """A text, or TypeError."""
+    """Return a text. Raises TypeError for any other tree."""
     if type(tree) is not str:
         raise TypeError(f"a text is wanted, not {type(tree).__name__}")
     return tree
 
 
 def items(tree: Tree) -> list[Tree]:
-    """A list, or TypeError."""
+    """Return a list. Raises TypeError for any other tree."""
     if type(tree) is not list:
         raise TypeError(f"a list is wanted, not {type(tree).__name__}")
     return tree
 
 
 def members(tree: Tree) -> dict[str, Tree]:
-    """An object, or TypeError."""
+    """Return an object. Raises TypeError for any other tree."""
     if type(tree) is not dict:
         raise TypeError(f"an object is wanted, not {type(tree).__name__}")
     return tree
 
 
 def pairs(tree: Tree) -> list[list[Tree]]:
-    """A list of lists of two, or TypeError."""
+    """Return a list of lists of two. Raises TypeError for any other tree."""
     for pair in items(tree):
         if type(pair) is not list or len(pair) != 2:
             raise TypeError("a list of pairs is wanted")
@@ -59,7 +59,7 @@ def pairs(tree: Tree) -> list[list[Tree]]:
 
 
 def number(tree: Tree) -> int:
-    """An int, or TypeError."""
+    """Return an int. Raises TypeError for any other tree."""
     if type(tree) is not int:
         raise TypeError(f"a whole number is wanted, not {type(tree).__name__}")
     return tree
@@ -72,7 +72,7 @@ def _matching(pattern: re.Pattern[str], tree: Tree, what: str) -> str:
 
 
 def whole(tree: Tree) -> int:
-    """A whole number of at most 4300 digits."""
+    """Return a whole number of at most 4300 digits."""
     return int(_matching(_INT, tree, "whole number"))
 
 
@@ -96,7 +96,7 @@ def fraction(tree: Tree) -> Fraction:
 
 
 def imaginary(tree: Tree) -> complex:
-    """A complex number, from its two parts."""
+    """Return a complex number from its two parts."""
     real, imag = (floating(next(iter(part.values()))) if type(part) is dict else part for part in items(tree))
     if type(real) not in (int, float) or type(imag) not in (int, float):
         raise TypeError("two numbers are wanted")
@@ -104,19 +104,19 @@ def imaginary(tree: Tree) -> complex:
 
 
 def duration(tree: Tree) -> dt.timedelta:
-    """Days, seconds and microseconds."""
+    """Return a duration from days, seconds and microseconds."""
     days, seconds, microseconds = map(number, items(tree))
     return dt.timedelta(days, seconds, microseconds)
 
 
 def span(tree: Tree) -> range:
-    """A range: it takes no room, however long."""
+    """Return a range, of any length: it takes no memory."""
     start, stop, step = map(number, items(tree))
     return range(start, stop, step)
 
 
 def binary(tree: Tree) -> bytes:
-    """Bytes from base64."""
+    """Return bytes from base64."""
     return base64.b64decode(text(tree), validate=True)
 
 
@@ -126,7 +126,7 @@ def unescaped(tree: Tree) -> str:
 
 
 def moment(tree: Tree) -> dt.datetime:
-    """A datetime, with its fold and the name of its time zone."""
+    """Return a datetime, with its fold and the name of its time zone."""
     if type(tree) is str:
         return dt.datetime.fromisoformat(tree)
     found = dt.datetime.fromisoformat(text(members(tree)["at"]))

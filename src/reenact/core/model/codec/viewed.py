@@ -38,6 +38,6 @@ class RecordedTuple(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no room for
 
 
 def short(type_name: str) -> str:
-    """The last part of a class's name, for a repr: `Order` of `shop.orders:Order`."""
+    """Return the last part of a class's name, for a repr: `Order` of `shop.orders:Order`."""
     name = type_name.rpartition(":")[2].rpartition(".")[2]
     return name if name.isidentifier() else ascii(name)

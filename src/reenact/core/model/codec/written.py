@@ -56,7 +56,7 @@ class Items:
 
 
 def fragments(items: list[bytes]) -> list[orjson.Fragment]:
-    """Bytes of JSON as parts of a tree."""
+    """Return bytes of JSON as parts of a tree."""
     return list(map(orjson.Fragment, items))
 
 
