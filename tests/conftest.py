@@ -21,7 +21,7 @@ import pytest
 import reenact
 from reenact.adapters.stdlib import callers
 from tests.chromium import headless
-from tests.forked import forker
+from tests.forked import forker, starter
 
 try:
     from hypothesis import HealthCheck, settings
@@ -227,6 +227,7 @@ def _no_wait_for_the_disk():
 def _forker_stops():
     yield
     forker.stop()
+    starter.stop()
 
 
 @pytest.fixture

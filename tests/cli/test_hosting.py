@@ -17,6 +17,7 @@ from fastapi.testclient import TestClient
 
 from reenact.cli import main
 from reenact.server.app import application as build
+from tests.forked import starter
 
 
 @contextlib.contextmanager
@@ -25,7 +26,7 @@ def started(shell, *words, lines=1):
     environ = {
         name: value for name, value in shell.environ.items() if name not in {"DISPLAY", "WAYLAND_DISPLAY"}
     }
-    process = subprocess.Popen(
+    process = starter.start([str(word) for word in words], shell.folder, environ) or subprocess.Popen(
         shell.command(*words),
         cwd=shell.folder,
         env=environ,
