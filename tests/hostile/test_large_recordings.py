@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from concurrent.futures import Future
 
 import pytest
@@ -213,7 +214,7 @@ def test_the_list_starts_the_process_that_would_read_a_large_recording(tmp_path,
     app = application(Settings(tmp_path, ("localhost",), keyless=True))
     with TestClient(app, base_url="http://localhost") as client:
         while not client.get("/api/v1/recordings").json()["items"]:
-            """The index is still being made."""
+            time.sleep(0.02)  # the index is still being made
         # What an answer leaves to be done is done before the client has it.
         assert app.state.readers.prepared("listed") is starts
         assert client.get("/api/v1/recordings/listed/steps").json()["total"] == steps
