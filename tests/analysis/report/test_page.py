@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,12 +16,15 @@ from reenact.analysis.pages.blocks import (
     Bar,
     CardBlock,
     Fold,
+    Grid,
+    LaneChart,
     Note,
     Section,
     Speech,
     StaticPage,
     StepLine,
     Styled,
+    Versus,
     code,
     facts,
     redacted,
@@ -147,6 +151,59 @@ def test_a_secret_that_comes_from_elsewhere_is_replaced(recording):
 def test_a_page_without_secrets_is_the_same_page_after_looking_for_them(recording):
     whole = page(recording)
     assert redacted(whole, Redactor(salt=b"salt")) == whole
+
+
+CHART = LaneChart(("password", "tool"), ((0, 0.1234, 0.5678, "good", "step 1"),), "1 s")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        CHART,
+        Bar((("good", 123456), ("bad", 1234))),
+        Versus((("password", (Styled("1234", "removed"), Styled("567890", "added"))),)),
+        Grid(("password", "otp"), (((Styled("1234", "code"), "x"), "567890"),)),
+        facts(("password", "1234"), ("otp", "567890")),
+        Fold("password", (Fold("otp", (text("1234"), CHART)),), anchor="password", open=True),
+        StepLine("1234", "1234", "tool", "password", "pin", "1.2 s", failed=True, inside=(text("1234"),)),
+        CardBlock("password", (Speech("otp", (Styled("567890", "strong"), "1234")),)),
+    ],
+    ids=lambda block: type(block).__name__,
+)
+def test_a_page_about_secrets_can_be_shown(block):
+    """The redactor puts a token in the place of numbers and of whole parts."""
+    whole = StaticPage("password", ("1234",), (Section("password", (block, block)),), kind="otp")
+    redactor = Redactor(salt=b"salt")
+    for name in ("password", "secret"):
+        made = redacted(replace(whole, title=name), redactor)
+        assert page_html(made)
+        assert markdown(made)
+        assert type(made.sections[0].blocks[0]) is type(block)
+
+
+MANY = 2000
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Grid((), tuple(("password", Styled(f"hunter{n}x", "code"), "12345") for n in range(MANY))),
+        facts(*(("password", f"hunter{n}x") for n in range(MANY))),
+        Fold("a", tuple(text(f"password=hunter{n}x") for n in range(MANY)), anchor="a"),
+        LaneChart(("a",), tuple((0, 0.1234, 0.5678, "good", f"password=hunter{n}x") for n in range(MANY)), "1 s"),
+        StepLine("1", "2", "tool", "a", "b", "c", failed=False, inside=(code('{"password": ["' * MANY), CHART)),
+    ],
+    ids=lambda block: type(block).__name__,
+)  # fmt: skip
+def test_a_block_with_very_many_secrets_is_hidden_and_leaves_the_others_as_they_are(block):
+    whole = StaticPage("t", "l", (Section("s", (block, CHART, text("as it was"))),))
+    made = redacted(whole, Redactor(salt=b"salt"))
+    assert page_html(made)
+    assert markdown(made)
+    hidden, *others = made.sections[0].blocks
+    assert "hunter" not in str(hidden)
+    assert type(hidden) is type(block)
+    assert others == [CHART, text("as it was")]
 
 
 def test_a_fence_is_longer_than_any_in_the_text():

@@ -37,6 +37,9 @@ class Styled:
     link: str = ""
 
 
+_LOOKS = ("style", "link", "anchor")
+"""The members of blocks that are no text of a page."""
+
 Words = str | Styled | tuple[str | Styled, ...]
 """A text with marked parts."""
 
@@ -240,16 +243,35 @@ def plain(words: Words) -> str:
 
 
 def redacted(page: StaticPage, redactor: Redactor) -> StaticPage:
-    """Return the page without secrets: a recording has none, but other parts may."""
-    made: StaticPage = _like(page, codec.loads(redactor.line(codec.dumps(asdict(page)))))
+    """Return the page without secrets: a recording has none, but other parts may.
+
+    Each block is searched by itself: of a text with very many secrets the redactor hides everything.
+    """
+
+    def clean(part: Any) -> Any:
+        return _like(part, codec.loads(redactor.line(codec.dumps(asdict(part)))))
+
+    sections = tuple(
+        replace(clean(replace(section, blocks=())), blocks=tuple(map(clean, section.blocks)))
+        for section in page.sections
+    )
+    made: StaticPage = replace(clean(replace(page, sections=())), sections=sections)
     return made
 
 
 def _like(model: Any, tree: Any) -> Any:
-    """Return a tree in the classes of a model of the same shape; a picture as it is."""
-    if isinstance(model, PictureBlock):
+    """Return a redacted tree in the classes of its model; a picture, a look and a number as they are.
+
+    The redactor may have a token in the place of a number, of a look, or of a whole part: then it replaces each text
+    of that part.
+    """
+    if is_dataclass(model) and not isinstance(model, (type, PictureBlock)):
+        names = [field.name for field in fields(model) if field.name not in _LOOKS]
+        parts = tree if isinstance(tree, dict) else dict.fromkeys(names, tree)
+        return replace(model, **{name: _like(getattr(model, name), parts[name]) for name in names})
+    if isinstance(model, tuple):
+        fits = isinstance(tree, list) and len(tree) == len(model)
+        return tuple(map(_like, model, tree if fits else [tree] * len(model)))
+    if not isinstance(model, str):
         return model
-    if is_dataclass(model) and not isinstance(model, type):
-        changed = {field.name: _like(getattr(model, field.name), tree[field.name]) for field in fields(model)}
-        return replace(model, **changed)
-    return tuple(map(_like, model, tree)) if isinstance(model, tuple) else tree
+    return tree if isinstance(tree, str) else str(tree.get("$surrogates") if isinstance(tree, dict) else tree)
