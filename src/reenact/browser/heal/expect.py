@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, cast
-from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
 
@@ -22,6 +21,7 @@ from reenact.browser.page import selectors
 from reenact.browser.page.live_browser import LiveBrowser
 from reenact.core.boundary import aperform, perform
 from reenact.core.model.event import Effect
+from reenact.core.web_address import split_address
 from reenact.errors import SessionError, UsageError
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def matches(url: str, value: str | re.Pattern[str]) -> bool:
     """
     if isinstance(value, re.Pattern):
         return value.search(url) is not None
-    here = urlsplit(url)
+    here = split_address(url)
     bare = url.partition("#")[0] if "#" not in value else url
     bare = bare.partition("?")[0] if "?" not in value else bare
     if value.startswith("/"):

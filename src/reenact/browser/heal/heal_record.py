@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
 from reenact.browser.page.target import TargetIdentity
 from reenact.core.boundary import perform
 from reenact.core.model.event import Effect, Tree
+from reenact.core.web_address import split_address
 
 if TYPE_CHECKING:
     from reenact.browser.actions.results import ExecutionResult
@@ -269,7 +269,7 @@ def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bare(url: str) -> str:
     """Return an address without query, fragment and user name, because these may carry tokens."""
-    parts = urlsplit(url)
+    parts = split_address(url)
     if parts.scheme not in {"http", "https"}:
         return url.partition("?")[0].partition("#")[0] if parts.scheme != "data" else "data:…"
     host = parts.netloc.rpartition("@")[2]

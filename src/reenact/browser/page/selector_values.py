@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from reenact.browser.page.consequence import plain
 from reenact.browser.page.selector_words import last_part, texts_of
 from reenact.browser.page.selectors import Selector, SelectorError, parse
 from reenact.browser.page.wording import tokens
+from reenact.core.web_address import split_address
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 _VALUED = re.compile(
@@ -109,7 +109,7 @@ def _has(told: Mapping[str, Any], name: str, sign: str, value: str) -> bool:
     if name == "value" and has is None and told.get("role") == "button" and sign == "=":
         return str(told.get("name") or "") == value  # the value of a button is what it shows
     if name in {"href", "src"} and has is not None:
-        parts = urlsplit(value)
+        parts = split_address(value)
         return not parts.query and _fits(str(has), sign, parts.path or value)
     return has is not None and _fits(str(has), sign, value)
 

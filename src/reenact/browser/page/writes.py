@@ -13,10 +13,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from reenact.browser.page.consequence import plain, where
 from reenact.core.redact.names import says_secret
+from reenact.core.web_address import split_address
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
@@ -49,20 +50,13 @@ def written(method: str, url: str, site: str, kind: str, body: bytes | None) -> 
         kind: Its content type.
         body: Its body, or None.
     """
-    query = [(f"?{name}", value) for name, value in parse_qsl(_query(url))[:FIELDS]]
+    query = [(f"?{name}", value) for name, value in parse_qsl(split_address(url).query)[:FIELDS]]
     fields = [*query, *_fields(kind, body or b"")][:FIELDS]
     return {
         "method": method,
         "path": where(url, site),
         "body": {name: _print(name, text) for name, text in fields},
     }
-
-
-def _query(url: str) -> str:
-    try:
-        return urlsplit(url).query
-    except ValueError:
-        return ""
 
 
 def _print(name: str, text: str) -> str:

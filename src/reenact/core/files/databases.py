@@ -10,7 +10,9 @@ import os
 import struct
 from contextlib import closing
 from importlib import import_module
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
+
+from reenact.core.web_address import split_address
 
 MAGIC = b"SQLite format 3\0"
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"
@@ -40,7 +42,7 @@ def opened(database: object, *, uri: bool) -> tuple[str, str] | None:
     query = ""
     if uri and text.startswith("file:"):
         name, _, query = text.partition("?")
-        text = unquote(urlsplit(name).path)
+        text = unquote(split_address(name).path)
     return None if text in ("", ":memory:") or "mode=memory" in query else (text, query)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from reenact.core.dataclass import dataclass
 from reenact.core.messages import anthropic, bedrock, cohere, embedding, google, openai
@@ -14,6 +14,7 @@ from reenact.core.messages.growing import Memory
 from reenact.core.messages.message_text import events
 from reenact.core.model.plain import parsed
 from reenact.core.patterns import lazy
+from reenact.core.web_address import split_address
 
 EMBEDDINGS = ("embeddings", "api/embed", "v1/embed", "v2/embed", "mbedContent", "mbedContents")
 """The path endings of embedding calls."""
@@ -184,7 +185,7 @@ def _anthropic_elsewhere(parts: Parts) -> ModelCall:
 
 
 def _provided(call: ModelCall, url: str) -> ModelCall:
-    host = urlsplit(url).hostname or ""
+    host = split_address(url).hostname or ""
     known = next((whose for end, whose in _PROVIDERS.items() if host.endswith(end)), None)
     return call if known in (None, call.provider) else replace(call, provider=known)
 

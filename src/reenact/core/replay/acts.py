@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import PurePath
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import TOOL, Effect
 from reenact.core.patterns import lazy
+from reenact.core.web_address import split_address
 
 Impact = Literal["model", "reads", "writes", "unknown"]
 """The consequences of an act, as far as they are known."""
@@ -127,10 +127,7 @@ def _request(effect: Effect, hosts: Collection[str], providers: Collection[str])
 
 
 def _host(args: Mapping[str, Any]) -> str:
-    try:
-        return urlsplit(str(args.get("url") or "")).hostname or ""
-    except ValueError:
-        return ""
+    return split_address(str(args.get("url") or "")).hostname or ""
 
 
 def _message(effect: Effect) -> Act:

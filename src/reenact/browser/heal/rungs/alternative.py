@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from reenact.browser.actions import types as do
 from reenact.browser.heal.candidates import chosen, taken
@@ -26,6 +25,7 @@ from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.selectors import SelectorError, parse
 from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
 from reenact.browser.page.wording import extends, grave, same_name
+from reenact.core.web_address import split_address
 
 if TYPE_CHECKING:
     from reenact.browser.session.session import Session
@@ -87,7 +87,7 @@ class AlternativeRung:
     ) -> Mend | None:
         """Follow the only link to the page to which the step led, if that is not this one."""
         led = str((pasts[0].consequence or {}).get("navigated") or "")
-        if failed.asked.type != "click" or not led or led == urlsplit(failed.result.url).path:
+        if failed.asked.type != "click" or not led or led == split_address(failed.result.url).path:
             return None
         wanted = pasts[0].fingerprint or {}
         against = objections(failed, wanted, known)

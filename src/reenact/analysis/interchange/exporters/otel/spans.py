@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from reenact.analysis.interchange.exporters.otel import message
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, nanoseconds
@@ -19,6 +18,7 @@ from reenact.core.messages.message_text import content
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.web_address import split_address
 
 _INTERNAL, _CLIENT = 1, 3
 _PROVIDERS = {
@@ -309,7 +309,7 @@ def _http(facts: StepFacts) -> tuple[str, dict[str, Any]]:
     args, output = facts.args, facts.output
     method = facts.call.name.partition(" ")[0]
     url = content(args.get("url"))
-    parts = urlsplit(url)
+    parts = split_address(url)
     found: dict[str, Any] = {
         "http.request.method": method,
         "url.full": url,
