@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from reenact.adapters.stdlib import clock, early, entropy, environ, interpreters, seal, signals, unseen
+from reenact.adapters.stdlib import (
+    clock,
+    early,
+    entropy,
+    environ,
+    interpreters,
+    seal,
+    signals,
+    start_options,
+    unseen,
+)
 from reenact.core.boundary import Run
 
 
@@ -14,6 +24,7 @@ def begin(run: Run) -> None:
     clock.begin(run)
     entropy.begin(run)
     environ.begin(run)
+    start_options.begin(run)
     signals.begin(run)
 
 
@@ -25,4 +36,5 @@ def end(run: Run) -> None:
     entropy.end(run)
     clock.end(run)
     environ.end(run)
+    start_options.end(run)
     interpreters.end(run)

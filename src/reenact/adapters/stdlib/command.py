@@ -16,13 +16,13 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import descriptors, environ, file_uses, interpreters
+from reenact.adapters.stdlib import descriptors, environ, file_uses, interpreters, start_options
 from reenact.adapters.stdlib.redirection import content_of, is_file
 from reenact.adapters.stdlib.scripts import Script
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.core.boundary import Call, Run, Scope, begin, current, draw, entered, perform
 from reenact.core.dataclass import dataclass
-from reenact.core.model.event import COMMANDS, Effect
+from reenact.core.model.event import COMMANDS, OPTIONS, Effect
 from reenact.core.patterns import lazy
 from reenact.core.record.program import option_takes_value, takes_part
 
@@ -50,8 +50,11 @@ class ProgramStart:
     script: Script = field(default_factory=Script)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> ProgramStart:
-        """Return the command of these arguments of `Popen`."""
+    def of(cls, given: Mapping[str, Any], *, streams: bool = True) -> ProgramStart:
+        """Return the command of these arguments of `Popen`.
+
+        Without `streams` it is one that always has those of the program.
+        """
         command, shell = words(given["args"]), bool(given.get("shell"))
         question: dict[str, Any] = {"command": command[0] if shell and len(command) == 1 else command}
         if given.get("executable") is not None:
@@ -64,7 +67,7 @@ class ProgramStart:
             question["stdin"] = f"the output of {origin}"
         elif (digest := content_of(given.get("stdin"))) is not None:
             question["stdin"] = digest
-        question |= _inherited(given.get("env"))
+        question |= _inherited({**given, "stdin": None} if "stdin" in question else given, streams=streams)
         line = _shell_words(command[0]) if shell and command else command
         script = Script.of(line, given.get("cwd")) if current() is not None else Script()
         return cls(plain(Path(line[0]).name) if line else "?", question, script)
@@ -163,6 +166,9 @@ def answered(given: BoundArguments) -> bool:
         return False
     if is_python(command, shell=shell) and interpreters.joins(_interpreter(command, arguments, shell=shell)):
         return False
+    scope = current()
+    if scope is not None and start_options.leads_to_pipe(scope.run, arguments):
+        return False
     return all(_known(arguments.get(name)) for name in ("stdin", "stdout", "stderr"))
 
 
@@ -201,12 +207,16 @@ def changed_environment(environ: Mapping[Any, Any]) -> dict[str, str]:
     return {name: value for name, value in sorted(given.items()) if os.environ.get(name) != value}
 
 
-def _inherited(env: Mapping[Any, Any] | None) -> dict[str, Any]:
-    """Return what a command inherits that the program has changed: its folder, variables."""
-    scope = current()
+def _inherited(given: Mapping[str, Any], *, streams: bool) -> dict[str, Any]:
+    """Return what a command is given, and what it inherits that the program has changed."""
+    scope, env = current(), given.get("env")
     if scope is None or scope.run.rules < COMMANDS:
         return {}
     found: dict[str, Any] = {}
+    if scope.run.rules >= OPTIONS:
+        found |= start_options.options_of(given, scope.run)
+        if streams and (unusual := start_options.streams_of(given)):
+            found["streams"] = unusual
     if folder := environ.changed_folder(scope.run):
         found["folder"] = folder
     if variables := environ.set_by_program(scope.run, env):

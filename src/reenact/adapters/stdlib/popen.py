@@ -16,7 +16,7 @@ from typing import Any
 
 from reenact.adapters.hooks import wrap
 from reenact.adapters.scopes import listening
-from reenact.adapters.stdlib import descriptors, file_uses, process_numbers
+from reenact.adapters.stdlib import descriptors, file_uses, process_numbers, start_options
 from reenact.adapters.stdlib.command import Acts, ProgramStart, answered, asks_the_machine
 from reenact.adapters.stdlib.pipes import CommandInput, CommandOutput, TerminalEnd, again
 from reenact.adapters.stdlib.redirection import Redirection
@@ -36,6 +36,7 @@ def install() -> None:
         wrap(subprocess.Popen, name, hook)
     wrap(os, "system", _system)
     process_numbers.install()
+    start_options.install()
 
 
 _SIGNATURE = inspect.signature(subprocess.Popen.__init__)
@@ -241,7 +242,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(given.arguments)
+    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(_whole(own, given))
     ran = False
 
     def live() -> dict[str, Any]:
@@ -285,6 +286,12 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     return finished
 
 
+def _whole(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, Any]:
+    """Return the arguments that `run` gives `Popen`, but for its input, which is part of the question by itself."""
+    captured = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} if own.get("capture_output") else {}
+    return {**given.arguments, **captured}
+
+
 def _asked(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, Any]:
     """Return what else the answer of `run` depends on."""
     names = ("text", "universal_newlines", "encoding", "errors")
@@ -309,19 +316,27 @@ def _system(
 
 def waited_for(given: inspect.BoundArguments, run: Callable[[], int]) -> int:
     """Run a command to its end, or take the recorded end; return its exit status."""
-    started, ran = ProgramStart.of(given.arguments), False
+    redirection, started = (
+        Redirection(given.arguments, waited=True),
+        ProgramStart.of(given.arguments, streams=False),
+    )
+    ran = False
 
     def live() -> dict[str, Any]:
         nonlocal ran
         ran = True
-        file_uses.command_begins()
+        file_uses.command_begins(redirection.paths)
         status = run()
-        file_uses.command_ended()
-        return started.answer({"exit": status})
+        file_uses.command_ended(wrote=redirection.paths)
+        return started.answer({"exit": status, **_files(redirection)})
 
-    answer = perform(started.effect(), live, begun=file_uses.command_asked)
-    if not ran:
-        started.answered(answer)
+    try:
+        answer = perform(started.effect(), live, begun=file_uses.command_asked)
+        if not ran:
+            started.answered(answer)
+            redirection.write(answer.get("files", {}))
+    finally:
+        redirection.close()
     ended: int = answer["exit"]
     return ended
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from reenact.adapters.stdlib import file_uses
+from reenact.adapters.stdlib import file_uses, start_options
 from reenact.core import system
 from reenact.core.boundary import current
 from reenact.core.model.event import COMMANDS
@@ -63,8 +63,10 @@ class Redirection:
         seen: set[tuple[int, int]] = set()
         scope = current()
         flushes = not waited or (scope is not None and scope.run.rules < COMMANDS)
-        for name in ("stdout", "stderr"):
+        for name, own in (("stdout", 1), ("stderr", 2)):
             handle = given.get(name)
+            if handle is None and scope is not None and start_options.redirected(scope.run, own):
+                handle = own
             if handle is None or (isinstance(handle, int) and handle < 0) or not is_file(handle):
                 continue
             if flushes and not isinstance(handle, int):

@@ -17,7 +17,7 @@ from reenact.core.dataclass import dataclass
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 7
+RULES = 8
 """The number of the built-in matching rules.
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
@@ -28,7 +28,7 @@ Up to number 4, the question of a command had neither a changed working folder n
 and a file that it wrote its output into was flushed before, also where the program waited for it. Up to number 5, the
 variables that `os.path` and `getpass` read for the program were not recorded. Up to number 6, the names and versions
 of the system (`os.uname`, `platform`) were not recorded, nor that a time limit of asyncio or anyio was over when it
-was set.
+was set. Up to number 7, the question of a command had neither where its streams lead nor the options of its process.
 """
 
 COMMANDS = 5
@@ -36,6 +36,9 @@ COMMANDS = 5
 
 From it on, a file that a command writes into is not flushed before, where the program waits for the command.
 """
+
+OPTIONS = 8
+"""The first number of the rules by which a command is asked with its streams and options."""
 
 TYPED = 3
 """The first number of the rules by which short values of secret fields are replaced."""
