@@ -43,6 +43,14 @@ _FAR = 12
 """The number of frames between the opening of a module and the import, or less."""
 
 
+pipes: set[str] = set()
+"""The paths of the named pipes that the program has made (`named_pipes`)."""
+
+
+def opens_pipe(path: str) -> None:
+    """Take notice that the program opens a named pipe of its own; `named_pipes` replaces this."""
+
+
 def heard(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> None:
     """Tell the run of the program of a use of files."""
     scope = current()
@@ -132,6 +140,8 @@ def _opened(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
     if mode is None and not name.startswith("/") and frame.f_code.co_filename.startswith(callers.STANDARD):
         # `rmtree` and `fwalk` open folders within another one, which the event does not name.
         return
+    if pipes and os.path.abspath(name) in pipes:  # noqa: PTH100 - links are not followed
+        opens_pipe(name)
     writes = _writes(mode, flags)
     if writes:
         _tell_own(sensor, frame, name)
@@ -214,6 +224,22 @@ def _database(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) 
     name = name.removeprefix("file:").partition("?")[0]
     _tell_own(sensor, frame, name)
     sensor.opens_database(name)
+
+
+def opens_database(path: str, frame: FrameType) -> None:
+    """Tell of a database that a statement of SQLite is about to open, which no event tells."""
+    sensor = _sensor()
+    if sensor is not None:
+        _tell_own(sensor, frame, path)
+        sensor.opens_database(path)
+
+
+def makes_pipe(path: str, frame: FrameType) -> None:
+    """Tell of a named pipe or device that the program is about to make, which no event tells."""
+    sensor = _sensor()
+    if sensor is not None:
+        _tell_own(sensor, frame, path)
+        sensor.used(path, writes=True)
 
 
 def _locked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:

@@ -287,7 +287,7 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
 
 
 def _whole(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, Any]:
-    """Return the arguments that `run` gives `Popen`, but for its input, which is part of the question by itself."""
+    """Return the arguments that `run` gives `Popen`, but for its input."""
     captured = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} if own.get("capture_output") else {}
     return {**given.arguments, **captured}
 

@@ -13,7 +13,7 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, file_uses, other_processes
 from reenact.adapters.stdlib.command import Acts
 from reenact.core import system
-from reenact.core.boundary import current
+from reenact.core.boundary import Run, current
 
 _commands: dict[int, Acts] = {}
 
@@ -36,6 +36,15 @@ def add(number: int, acts: Acts) -> None:
 def remove(number: int) -> None:
     """That command is over. Harmless when done."""
     _commands.pop(number, None)
+
+
+def under_way(run: Run, *, answered: bool = False) -> set[str]:
+    """Return the titles of a run's commands under way; `answered`: of those without a process."""
+    return {
+        acts.command.title
+        for acts in list(_commands.values())
+        if acts.belongs_to(run) and not (answered and acts.real)
+    }
 
 
 def _command(args: tuple[Any, ...]) -> Acts | None:

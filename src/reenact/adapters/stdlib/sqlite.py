@@ -6,6 +6,7 @@ No audit event tells of a statement. A database in memory is state of the progra
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import weakref
@@ -18,8 +19,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reenact.adapters.stdlib import witness
+from reenact.adapters.stdlib import file_uses, witness
 from reenact.core.boundary import Run, current, draw
+from reenact.core.patterns import lazy
 
 _opened: dict[int, tuple[weakref.ref[Run], bool] | None] = {}
 """The run in which a connection was opened, by `id`; True if its database is on disk."""
@@ -40,9 +42,11 @@ def install(module: ModuleType) -> None:
                 connection.create_function("random", 0, _random)
                 connection.create_function("randomblob", 1, _randomblob)
                 _give_clock(connection, original)
-        if witness.on_disk(name) and not ours:
+        if scope is not None or witness.on_disk(name):
             with suppress(Exception):
-                connection.set_trace_callback(_Statement(witness.name_of(name)))
+                path = witness.name_of(name) if witness.on_disk(name) else ""
+                if not ours:
+                    connection.set_trace_callback(_Statement(path))
         return connection
 
     connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
@@ -128,15 +132,33 @@ def _now() -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest // 10**6:03d}"
 
 
+_FILES = lazy(r"\s*(?:attach\s+(?:database\s+)?|vacuum\s+(?:\w+\s+)?into\s+)'((?:[^']|'')+)'", re.IGNORECASE)
+"""A statement that opens a further database, with its name."""
+
+
 class _Statement:
-    """Notes that a tool uses a database."""
+    """Notes that a tool uses a database, and tells of further ones that a statement opens.
+
+    Args:
+        name: The path of the connection's own database; empty for one in memory.
+    """
 
     def __init__(self, name: str) -> None:
-        self._path, self._name = name, Path(name).name
+        self._path = name
 
     def __call__(self, statement: str) -> None:
+        if statement[:1] in "aAvV \n\t" and (found := _FILES.match(statement)) is not None:
+            other = found[1].replace("''", "'")
+            if witness.on_disk(other):
+                file_uses.opens_database(witness.name_of(other), sys._getframe(1))
+                self._uses(witness.name_of(other))
+        if self._path:
+            self._uses(self._path)
+
+    @staticmethod
+    def _uses(path: str) -> None:
         scope = current()
         if scope is not None and scope.tool is not None:
             files = scope.run.files
-            kept = files is not None and not files.busy and files.keeps(self._path)
-            scope.tool.saw(f"uses the database {self._name}", kept=kept)
+            kept = files is not None and not files.busy and files.keeps(path)
+            scope.tool.saw(f"uses the database {Path(path).name}", kept=kept)

@@ -1,4 +1,4 @@
-"""The streams of a started command, and the options of its process, as members of its question.
+"""The streams and options of a started command, as members of its question.
 
 Output that comes to the program is the usual case, and is left out; so are options that have their default.
 """
@@ -73,7 +73,7 @@ def streams_of(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def redirected(run: Run, number: int) -> bool:
-    """Return True if the program has put another file in the place of its standard output or error."""
+    """Return True if the program has replaced the file behind its standard output or error."""
     known = _streams.get(run, {}).get(number)
     return known is not None and _file_of(number) not in (None, known)
 
@@ -103,7 +103,7 @@ def _word(handle: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return an option in a form that is the same in each run: a function by its name and source."""
+    """Return an option as it is in each run: a function by its name and source."""
     if callable(value):
         sources = import_module("reenact.adapters.sources")
         name, source = getattr(value, "__qualname__", type(value).__name__), sources.source_of(value)

@@ -28,7 +28,8 @@ Up to number 4, the question of a command had neither a changed working folder n
 and a file that it wrote its output into was flushed before, also where the program waited for it. Up to number 5, the
 variables that `os.path` and `getpass` read for the program were not recorded. Up to number 6, the names and versions
 of the system (`os.uname`, `platform`) were not recorded, nor that a time limit of asyncio or anyio was over when it
-was set. Up to number 7, the question of a command had neither where its streams lead nor the options of its process.
+was set. Up to number 7, the question of a command had neither where its streams lead nor the options of its
+process, and tries to lock a file without waiting, and the making of named pipes, were not recorded.
 """
 
 COMMANDS = 5

@@ -22,10 +22,11 @@ from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
-from reenact.adapters.stdlib import seal
+from reenact.adapters.stdlib import file_uses, seal
 from reenact.adapters.stdlib.folders import Listing
 from reenact.core import boundary, system
 from reenact.core.files import databases
+from reenact.run.files.error_paths import name_paths
 from reenact.run.files.redirected_events import EVENTS, EventOf, connects, opens
 from reenact.run.files.replacements import Replacements
 from reenact.run.files.scanned import ScannedName
@@ -70,7 +71,7 @@ class FileRedirection:
             self._replacements.set(os, name, self._changing(name))
         own: dict[str, Callable[..., Any]] = {
             "open": self._os_open, "listdir": self._listdir, "scandir": self._scandir, "mkdir": self._mkdir,
-            "mkfifo": self._mkfifo,
+            "mkfifo": self._mkfifo, "mknod": self._mkfifo,
             "rmdir": self._rmdir, "remove": self._remove, "unlink": self._remove, "rename": self._rename,
             "chdir": self._chdir, "replace": self._rename, "link": self._link, "symlink": self._symlink,
             "getcwd": self._getcwd,
@@ -145,7 +146,7 @@ class FileRedirection:
                 try:
                     return function(original, *args, **kwargs)
                 except OSError as error:
-                    self._name(error)
+                    name_paths(error, args, kwargs, absolute=self._path, public=self.view.public)
                     raise
 
         call.__name__ = call.__qualname__ = getattr(original, "__name__", "call")
@@ -161,13 +162,6 @@ class FileRedirection:
             event = event_of(self._path, args, kwargs)
         if event is not None:
             seal.hear(*event, frame)
-
-    def _name(self, error: OSError) -> None:
-        """Let an error name the path that the program knows."""
-        for attribute in ("filename", "filename2"):
-            value = getattr(error, attribute)
-            if isinstance(value, str):
-                setattr(error, attribute, self.view.public(value))
 
     def _path(self, path: Any, dir_fd: int | None = None) -> str | None:
         """Return an absolute path, or None for what is none (a number)."""
@@ -301,12 +295,15 @@ class FileRedirection:
         self.view.made(full)
 
     def _mkfifo(
-        self, original: Callable[..., Any], path: Any, mode: int = 0o666, *, dir_fd: int | None = None
+        self, original: Callable[..., Any], path: Any, *args: Any, dir_fd: int | None = None, **kwargs: Any
     ) -> None:
         full = self._path(path, dir_fd)
         assert full is not None
-        self._must_not(full, path)
-        original(self.view.changed(full, follow=False, fresh=True), mode)
+        if self.view.there(full) and self.view.has_content(full):
+            # A pipe that is there may be the one that the recorded run has left behind.
+            self._must_not(full, path)
+        original(self.view.changed(full, follow=False, fresh=True), *args, **kwargs)
+        file_uses.pipes.add(full)
 
     def _rmdir(self, original: Callable[..., Any], path: Any, *, dir_fd: int | None = None) -> None:
         full = self._path(path, dir_fd)

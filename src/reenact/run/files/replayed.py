@@ -13,6 +13,7 @@ from reenact.core import system
 from reenact.core.boundary import Answer, entered
 from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
+from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states, has_files
 from reenact.core.model.log import RESUMED, Log, Received
@@ -25,7 +26,7 @@ from reenact.run.files.comparison import FileComparison
 from reenact.run.files.disk import Disk, Laid, Layer
 from reenact.run.files.final import content_of
 from reenact.run.files.laid_stand_ins import LaidStandIns, digest
-from reenact.run.files.path_state import blob, is_state_of
+from reenact.run.files.path_state import blob, is_state_of, looks_like
 from reenact.run.files.placing import other_names, put
 from reenact.run.files.recorded_changes import RecordedChanges, apart
 from reenact.run.files.redirect import NOT_COVERED, FileRedirection
@@ -74,7 +75,7 @@ class ReplayedFiles:
         self._since = changed_since(laid, recording)
         self._brought: dict[Path, int] = {}
         """The latest change that was brought, by path."""
-        self.uses = ReplayedUses(self.covers, replayer, store_of(recording))
+        self.uses = ReplayedUses(self.covers, replayer, store_of(recording), self._public)
         """Hears of the files that the program changes."""
         self._command_files = CommandFiles(
             recording, log, self._recorded, laid=laid, replayer=replayer, uses=self.uses
@@ -189,6 +190,10 @@ class ReplayedFiles:
             for path, state in sorted(changed.items()):
                 with suppress(OSError):
                     self._put(self._laid.here(path), state, beside=changed)
+
+    def _public(self, path: str) -> str:
+        """Return the path that the program knows for a path in scratch."""
+        return path if self._redirection is None else self._redirection.public(path)
 
     def covers(self, path: str) -> bool:
         """Return True for a path on the scratch disk."""
@@ -341,6 +346,9 @@ class ReplayedFiles:
         if not self._on_scratch(path):
             return False
         if not self._stand_ins.replaced(path) and is_state_of(path, state, self._salt):
+            # `touch` changes the time alone.
+            if state.kind == "file" and not looks_like(path, state):
+                set_time(path, state)
             return True
         if state.kind == "file" and not state.blob:
             return self._stand_ins.put(path, state)

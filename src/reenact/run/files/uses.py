@@ -27,10 +27,17 @@ class ReplayedUses:
         covers: Returns True for a path that is on scratch.
         replayer: Stops the replay where the program's own code is about to change a file elsewhere.
         store: The folder of recordings, which is left out.
+        public: Returns the path that the program knows for one in scratch: an open file has that name.
     """
 
-    def __init__(self, covers: Callable[[str], bool], replayer: Replayer, store: Path) -> None:
-        self._covers, self._replayer, self._store = covers, replayer, store
+    def __init__(
+        self,
+        covers: Callable[[str], bool],
+        replayer: Replayer,
+        store: Path,
+        public: Callable[[str], str] = str,
+    ) -> None:
+        self._covers, self._replayer, self._store, self._public = covers, replayer, store, public
         self._own: set[str] = set()
         self._before: dict[str, _Mark] = {}
         self._recent: set[str] = set()
@@ -53,7 +60,7 @@ class ReplayedUses:
     def used(self, path: str, *, writes: bool = False) -> None:
         """Note a path that the program changes."""
         if writes:
-            above, name = os.path.split(os.path.abspath(path))
+            above, name = os.path.split(os.path.abspath(self._public(path)))
             full = os.path.join(os.path.realpath(above), name)
             if self._covers(full):
                 self.changing(full, full)
@@ -64,7 +71,7 @@ class ReplayedUses:
         Raises `Halt` for one that is not on scratch. The user's own files stay as they are; an effect that runs for
         real may change them.
         """
-        above, name = os.path.split(os.path.abspath(path))
+        above, name = os.path.split(os.path.abspath(self._public(path)))
         full = os.path.join(os.path.realpath(above), name)
         if self._covers(full):
             self._own.add(full)
