@@ -1,7 +1,7 @@
 """The adapters: each turns one library's calls into effects at the boundary.
 
-An adapter is installed when its library is imported, before or after Reenact, and stays: where nothing is recorded
-or replayed it costs one look at a context variable.
+An adapter is installed when its library is imported, before or after Reenact, and stays installed. Outside of
+recordings and replays, it costs one look at a context variable.
 """
 
 from __future__ import annotations
@@ -84,27 +84,27 @@ def install() -> None:
 
 
 def installed() -> list[str]:
-    """The adapters that are in force, for a recording's header."""
+    """Return the names of the installed adapters, for a recording's header."""
     return sorted(_installed)
 
 
 class _Hook:
-    """Installs an adapter once its library is there."""
+    """Installs an adapter when its library is imported."""
 
     def __init__(self, adapter: str) -> None:
         self._adapter = adapter
 
     def __call__(self, module: ModuleType) -> None:
         try:
-            there = importlib.import_module(self._adapter).install(module)
+            installed = importlib.import_module(self._adapter).install(module)
         except ReenactError as error:
-            # Raised in the middle of the program's own import: it must not fail for our sake, nor in silence.
+            # The program is importing the library: the import must not fail because of Reenact.
             warn(str(error))
             return
         except Exception as error:
             warn(f"{module.__name__} is not recorded: {type(error).__name__}: {error}")
             return
-        if there is False:
-            # A package of the program's own that has the library's name.
+        if installed is False:
+            # The program has a package of its own with the library's name.
             return
         _installed.append(f"{self._adapter} ({module.__name__})")

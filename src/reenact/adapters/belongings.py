@@ -1,6 +1,6 @@
 """Track the dependencies or the context of an agent's run as state, automatically.
 
-Its message history needs no tracking: each model request has it as an argument, and it is read from there.
+The message history needs no tracking: it is read from the arguments of each model request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _running: WeakSet[Entry] = WeakSet()
 def tracked(name: str, thing: Any, scope: Scope) -> Iterator[None]:
     """Track an object of a run under that name, while the run lasts.
 
-    An inner agent has its own object, by its scope; the same object is tracked once.
+    The object of an inner agent is tracked under its scope; the same object is tracked once.
     """
     ends = track(name, thing, scope)
     try:
@@ -33,7 +33,7 @@ def tracked(name: str, thing: Any, scope: Scope) -> Iterator[None]:
 
 
 def track(name: str, thing: Any, scope: Scope) -> Callable[[], None]:
-    """Track as `tracked`, for a run that outlasts its start. Call the result at its end."""
+    """Track as `tracked` does, for a run that is no block of code. Call the result at its end."""
     entry = _entry(name, thing, scope)
 
     def ends() -> None:
@@ -50,7 +50,7 @@ def _entry(name: str, thing: Any, scope: Scope) -> Entry | None:
     try:
         entry = of_object(name, thing, quiet=True)
     except UsageError:
-        # None, a text, a number: nothing that changes.
+        # None, a text or a number cannot change.
         return None
     try:
         known = run.entries.get(name)

@@ -37,7 +37,7 @@ def _called_back(scope: Scope, fn: Callable[[Any], object], future: Any) -> None
         with entered(scope):
             fn(future)
     except Halt:
-        # It is remembered, and surfaces at the edge of the replay: here it would end a thread of a pool.
+        # The handler keeps it, and `replay()` raises it at its end: here it would end a thread of a pool.
         pass
     finally:
         locks.working(before)

@@ -31,7 +31,7 @@ from reenact.errors import Halt
 T = TypeVar("T")
 
 BEGIN = "begin"
-"""The name of the line with which a thread or a job begins."""
+"""The name of a recording's line for the begin of a thread or a job."""
 
 
 def install() -> None:
@@ -52,7 +52,7 @@ def install() -> None:
 
 
 def replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
-    """Put `wrapper(original, *args)` in the place of an attribute."""
+    """Replace an owner's attribute by `wrapper(original, *args)`."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -68,7 +68,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     if scope is None or getattr(thread, "reenact_own", False):
         return original(thread)
     if scope.hidden:
-        # The inside of a live call: nothing of it is recorded, but it must be known as such.
+        # The thread is part of a live call: its effects are hidden, too.
         thread.run = functools.partial(call_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
     waits.started(thread, sys._getframe(2))
@@ -87,7 +87,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
             begun(child)
             run()
         except Halt:
-            # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
+            # The handler keeps it, and `replay()` raises it at its end: here it could only be printed.
             pass
         finally:
             child.run.working.discard(child.path)
@@ -100,14 +100,14 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     turnstile.thread_started()
     token = current_scope.set(None)
     try:
-        # Waiting until the thread is up is no waiting of the program's.
+        # `start` waits until the thread runs: that is not a wait of the program.
         return original(thread)
     finally:
         current_scope.reset(token)
 
 
 def watch_races(scope: Scope) -> None:
-    """Name the races of a run that is recorded, from its first thread on."""
+    """Watch for races from the first thread of a run on, while it is recorded."""
     if scope.run.turnstile.raced is None and not scope.run.replaying:
         from reenact.adapters.races import RaceWatch
 
@@ -115,7 +115,7 @@ def watch_races(scope: Scope) -> None:
 
 
 def begun(scope: Scope) -> None:
-    """Start a thread or job in its turn: its view of the others' work depends on that."""
+    """Begin a thread or job in its turn, so that it finds the recorded state of the others."""
     run = scope.run
     run.turnstile.pass_sync(run.handler.due(scope, BEGIN), lambda: run.handler.fire(scope, BEGIN))
 

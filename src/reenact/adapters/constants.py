@@ -1,6 +1,6 @@
-"""The constants of a tool: values that modules and classes give to names, in their source.
+"""The constants of a tool: the source code that assigns the names of modules and classes.
 
-The source counts, not the value: that of a counter or a cache is another one at each call.
+The source is compared, not the value: the value of a counter or a cache changes with each call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEEP = 5
 
 
 def of_module(members: dict[str, Any], name: str) -> str:
-    """Return the source that gives a module's name its value; empty for a library's, or none."""
+    """Return the source that assigns a module's name; empty for a library's, or without any."""
     for _ in range(_DEEP):
         if callers.module_kind(members) != callers.OWN:
             return ""
@@ -39,7 +39,7 @@ def of_module(members: dict[str, Any], name: str) -> str:
 
 
 def of_class(kind: type) -> str:
-    """Return the source that gives the attributes of a program's class their values."""
+    """Return the source that assigns the attributes of a program's class."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     return _names(str(file or ""))[0].get(kind.__qualname__, "")
 
@@ -66,7 +66,7 @@ def _names(file: str) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """Yield the statements of a body, also those under conditions."""
+    """Yield the statements of a body, also those in `if`, `try`, `with` and `for`."""
     for statement in body:
         yield statement
         if isinstance(statement, (ast.If, ast.Try, ast.With, ast.For)):
@@ -88,7 +88,7 @@ def _add_class(assigned: dict[str, str], kind: ast.ClassDef, name: str) -> None:
 
 
 def _targets(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement gives a value to."""
+    """Return the names that a statement assigns."""
     if isinstance(statement, ast.Assign):
         found = statement.targets
     elif isinstance(statement, (ast.AnnAssign, ast.AugAssign)):

@@ -2,13 +2,13 @@
 
 The end of each wait with a time limit passes the turnstile, with its outcome in the name of its line: `limit:get#0`
 was in time, `limit:get#0:late` was not. A replay waits for the recorded turn. It returns at once from a wait that was
-late, and it waits for one that was in time as long as another thread can go on, however long the limit is.
+late. It waits for one that was in time as long as another thread can go on, however long the limit is.
 
-After a wait that was late, questions for the same thing (`Thread.is_alive`, `Future.done`, `Event.is_set`) are
+After a wait that was late, later questions about the same object (`Thread.is_alive`, `Future.done`, `Event.is_set`) are
 recorded too: their answers depend on the time that has passed.
 
-Futures count for all code in a run, other waits only for the program's own: some libraries wait in the background,
-again and again. Barriers' time limits are not recorded.
+Waits for futures count in all code of a run, other waits only in the program's own code: some libraries wait in the
+background, again and again. Barriers' time limits are not recorded.
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ from reenact.core.system import monotonic
 
 _LATE = ":late"
 _SLICE = 0.05
-"""Seconds between two looks at what else the replay does."""
+"""Seconds between two looks at the other threads of the replay."""
 _LEAST = 2.0
-"""Seconds for what another thread, outside of the run, may still bring."""
+"""Seconds in which a thread outside of the run may still end the wait."""
 _QUIET = 10.0
-"""Seconds after which a replay says what it waits for."""
+"""Seconds after which a replay warns of a wait that lasts."""
+
+UNLIMITED = 2.0
+"""The limit in seconds of a wait without one, after which a replay checks for a standstill."""
 
 _RUN = threading.Thread.run.__code__
 
@@ -90,12 +93,13 @@ class Deadline:
             if write is not None:
                 write()
 
-        # An end that is not in the recording had not come when the recording ended. What runs for real takes its time.
+        # A late end that is not in the recording comes last: the recording ended before it. Inside of a call that runs
+        # for real (`#` in its path) it may come at any time.
         unseen = not met and run.replaying and not run.handler.gone_live and "#" not in self.scope.path
         run.turnstile.pass_sync(LAST if unseen else None, fire)
 
     def due(self) -> tuple[bool, str, int] | None:
-        """Return the recorded outcome with its name and place, or None."""
+        """Return the recorded outcome with the name and position of its line, or None."""
         run = self.scope.run
         if not run.replaying or run.handler.gone_live:
             return None
@@ -119,7 +123,7 @@ class Deadline:
         """Wait, or end the wait as it was recorded.
 
         Args:
-            attempt: Waits for the given seconds; raises `TooLate` behind them.
+            attempt: Waits for the given seconds; raises `TooLate` after them.
         """
         met = self.recorded()
         if met is None:
@@ -139,7 +143,7 @@ class Deadline:
         return self.until(attempt)
 
     def until(self, attempt: Callable[[float], Any]) -> Any:
-        """Wait for what was in time in the recording. Raises `Halt` if it can no longer come."""
+        """Wait, as it was in time when it was recorded. Raises `Halt` if nothing can end the wait."""
         began = monotonic()
         while True:
             try:
@@ -155,16 +159,16 @@ class Deadline:
             if waited >= max(self.limit, _LEAST):
                 break
         with standstill.waiting(self.scope.run):
-            return self._on(attempt)
+            return self._past_limit(attempt)
 
-    def _on(self, attempt: Callable[[float], Any]) -> Any:
-        """Wait behind the limit as long as another thread can go on."""
-        began, told = monotonic(), False
+    def _past_limit(self, attempt: Callable[[float], Any]) -> Any:
+        """Wait after the limit as long as another thread can go on."""
+        began, warned = monotonic(), False
         run = self.scope.run
         while run.turnstile.others_run():
             standstill.look(self.scope)
-            if monotonic() - began > _QUIET and not told:
-                told = True
+            if monotonic() - began > _QUIET and not warned:
+                warned = True
                 warn(f"the replay waits for other threads, in {self.what} of {self.scope.path}")
             try:
                 with entered(None), any_order():
@@ -187,13 +191,13 @@ def deadline(
     *,
     given: bool = False,
 ) -> Deadline | None:
-    """Return the wait, if it has a limit and its caller is one `of` those whose waits count.
+    """Return the wait, if it has a limit and waits of its caller are recorded.
 
     Args:
         what: The wait in words.
         limit: The time limit, in seconds.
         caller: The code that waits.
-        of: Returns True for code whose waits count.
+        of: Returns True for code whose waits are recorded.
         given: A replay compares the limit, if the program gives it.
     """
     if limit is None:
@@ -205,6 +209,11 @@ def deadline(
         scope.run.times.add(scope.path, limit)
     name = f"limit:{what}"
     return Deadline(scope, f"{name}#{scope.count(name)}", limit)
+
+
+def seconds_of(timeout: float | None) -> float:
+    """Return the limit of a wait in seconds, `UNLIMITED` without one."""
+    return UNLIMITED if timeout is None else max(timeout, 0.0)
 
 
 def is_target(caller: FrameType | None) -> bool:

@@ -1,7 +1,7 @@
-"""asyncio: the scopes of tasks, and what wakes event loops.
+"""asyncio: the scopes of tasks, and the events that wake event loops.
 
 Each task gets its scope when its parent starts it. Timers and finished jobs wake a loop from outside as outcomes do, so
-they pass the turnstile like these; in a replay timers fire on the virtual clock.
+they pass the turnstile in the same way. In a replay, timers fire on the virtual clock.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from reenact.errors import Halt
 T = TypeVar("T")
 
 _clocks: dict[int, tuple[ref[Any], Any]] = {}
-"""The loops with a clock that a replay has moved on, by id, each with its turnstile."""
+"""The loops whose clock a replay moves on, by id, each with its turnstile."""
 
 
 def install(_module: ModuleType) -> None:
@@ -47,7 +47,7 @@ def install(_module: ModuleType) -> None:
     loop = base_events.BaseEventLoop
     if getattr(loop.create_task, "_reenact", False):
         return
-    # These two run for every task and every turn of a loop: no call more than there must be.
+    # These two run for every task and every turn of a loop: `patch` adds one call less than `replace`.
     patch(loop, "create_task", _create_task, library="asyncio")
     patch(loop, "time", _time, library="asyncio")
     replace(loop, "call_at", _call_at)
@@ -68,10 +68,10 @@ def install(_module: ModuleType) -> None:
 
 
 def _no_halt(record: logging.LogRecord) -> bool:
-    """Filter the log of tasks that a diverged replay leaves behind: it has been reported once."""
+    """Filter the log of tasks that a diverged replay leaves running: it has been reported."""
     error = record.exc_info[1] if record.exc_info else None
     while error is not None and not isinstance(error, Halt):
-        # What fails while a task or a loop is ended by it tells nothing new.
+        # An error that follows from the divergence tells nothing new.
         error = (
             error.exceptions[0]
             if isinstance(error, BaseExceptionGroup)
@@ -95,10 +95,10 @@ def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
         child = scope.child(name_of(coro, rules))
         context = options.get("context")
         if context is not None and _getframe(1).f_globals.get("__name__") == "asyncio.runners":
-            # The main task of `asyncio.run` goes on where its caller stands.
+            # The main task of `asyncio.run` has its caller's scope.
             return original(loop, coro, **options)
         if context is not None:
-            # The caller shares this context with others: only the task itself may see its scope.
+            # The caller shares this context with other code: only the task itself may have the new scope.
             return original(loop, _within(child, coro), **options)
         token = current_scope.set(child)
         try:
@@ -162,7 +162,7 @@ def _call_at(
 def _call_from_thread(
     original: Callable[..., Any], loop: Any, callback: Any, *args: Any, context: Context | None = None
 ) -> Any:
-    """`loop.call_soon_threadsafe` of another thread: it wakes the loop in its turn."""
+    """`loop.call_soon_threadsafe` from another thread: it wakes the loop in its turn."""
     scope = listening()
     own = getattr(loop, "_thread_id", None) == threading.get_ident()
     if scope is None or own or not _wakes(_getframe(2)):
@@ -176,17 +176,17 @@ def _call_from_thread(
 
     def release() -> None:
         run.handler.fire(scope, name)
-        end.hear()
+        end.receive()
         due._run()
 
     def given_up() -> bool:
         if due.cancelled():
-            end.hear()
+            end.receive()
         return due.cancelled()
 
     when = None if run.replaying and order is None else 0.0
     original(loop, lambda: run.turnstile.push(loop, order, release, given_up, when), context=Context())
-    end.give()
+    end.report()
     return due
 
 
@@ -216,7 +216,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
     def release() -> None:
         run.handler.fire(scope, name)
-        end.hear()
+        end.receive()
         if inner.cancelled():
             outer.cancel()
         elif inner.exception() is not None:
@@ -226,7 +226,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 
     def given_up(_: Any) -> None:
         if outer.cancelled():
-            end.hear()
+            end.receive()
             inner.cancel()
 
     inner.add_done_callback(done, context=Context())
@@ -240,7 +240,7 @@ _asyncios_own = vars(base_events)
 
 def _time(original: Callable[..., float]) -> Callable[..., float]:
     def time(loop: Any) -> float:
-        # The loop asks thousands of times. `f_globals`, since `f_code` raises an audit event.
+        # Hot: a loop reads its clock thousands of times. `f_globals`, since `f_code` raises an audit event.
         caller = _getframe(1)
         if caller.f_globals is not _asyncios_own and callers.kind_of(caller) == callers.OWN:
             given_times.of_clock(caller)
@@ -263,12 +263,12 @@ def _run_forever(original: Callable[..., None], loop: Any) -> None:
         original(loop)
     finally:
         if scope is not None:
-            # The loop may have been at rest when it ended; the program goes on behind it.
+            # The loop may have been at rest when it ended; the program goes on after it.
             scope.run.turnstile.unblocks()
         signals.loop_ends(loop)
 
 
 async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:
-    # No part of the program. In a replay its time-out (since Python 3.12) would fall on the virtual clock, at once.
+    # Not part of the program. In a replay, its time limit (since Python 3.12) would end at once on the virtual clock.
     with entered(None):
         await original(*args, **kwargs)

@@ -13,11 +13,12 @@ from typing import Any
 from reenact.adapters import callbacks, ordered, thread_pools
 from reenact.adapters.concurrency import replace
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, not_ours
+from reenact.adapters.readiness import positions
 from reenact.adapters.stdlib import early
 from reenact.adapters.waits import asked
 
 _DONE = "threads:done"
-"""The source of the places of the futures that were done."""
+"""The source of the positions of the futures that were done."""
 
 _wait, _as_completed = futures.wait, futures.as_completed
 
@@ -48,7 +49,7 @@ def _of_future(what: str, original: Callable[..., Any], future: Any, timeout: fl
             return original(future, seconds)
         except TimeoutError as error:
             if error is future._exception:
-                # The job itself raised it.
+                # The job raised it, not the wait.
                 raise
             raise TooLate from None
 
@@ -70,12 +71,12 @@ def _wait_for_all(
     handler, scope = limited.scope.run.handler, limited.scope
     if limited.recorded() is None:
         found = _wait(given, timeout, return_when)
-        places = _text(place for place, future in enumerate(given) if future in found.done)
+        places = ",".join(str(place) for place, future in enumerate(given) if future in found.done)
         limited.over(met=True, write=lambda: handler.draw(scope, _DONE, lambda: places))
         ended = found.done
     else:
         places = handler.draw(scope, _DONE, str)
-        ended = {given[place] for place in _places(places, len(given))}
+        ended = {given[place] for place in positions(places, len(given))}
         limited.until(partial(_all_ended, ended))
     left = set(given) - ended
     for future in left:
@@ -108,7 +109,7 @@ def _ends(limited: Deadline, given: list[Any]) -> Iterator[Any]:
                 place = str(places[future])
                 step.over(met=True, write=partial(handler.draw, scope, _DONE, partial(str, place)))
         elif met:
-            future = given[next(_places(handler.draw(scope, _DONE, str), len(given)), 0)]
+            future = given[next(iter(positions(handler.draw(scope, _DONE, str), len(given))), 0)]
             step.until(partial(_all_ended, {future}))
         if future is None:
             for each in left:
@@ -121,14 +122,3 @@ def _ends(limited: Deadline, given: list[Any]) -> Iterator[Any]:
 def _all_ended(futures: Iterable[Any], seconds: float) -> None:
     if _wait(futures, seconds).not_done:
         raise TooLate
-
-
-def _text(places: Iterable[int]) -> str:
-    return ",".join(map(str, places))
-
-
-def _places(text: Any, count: int) -> Iterator[int]:
-    """Read `_text` of a recording; ignore what is no place."""
-    for word in text.split(",") if isinstance(text, str) else ():
-        if word.isascii() and word.isdigit() and len(word) < 10 and int(word) < count:
-            yield int(word)

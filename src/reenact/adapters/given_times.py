@@ -1,6 +1,6 @@
 """The times that the program gives to asyncio and anyio: sleeps, time limits and timers.
 
-They are found where a loop is given a timer, or where a task is started that does nothing but sleep or wait.
+They are found where a loop sets a timer, and where a task starts that only sleeps or waits.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _STARTERS = {tasks.__file__, timeouts.__file__, base_events.__file__, asyncio.ta
 """The files of asyncio whose code waits, or starts tasks, for its caller."""
 
 _ANYIO = f"{os.sep}anyio{os.sep}"
-"""In the paths of anyio's files: all of its code waits for its caller."""
+"""Part of the paths of anyio's files: all of its code waits for its caller."""
 
 MEMBERS: dict[CodeType | None, str] = {
     asyncio.sleep.__code__: "delay",
     asyncio.wait_for.__code__: "timeout",
 }
-"""The coroutines that take a time, and its name there."""
+"""The coroutines with a time as an argument, and that argument's name."""
 
 _NAMES = {"sleep", "wait_for"}
 
@@ -39,7 +39,7 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     """Patch `asyncio.timeout`, and `fail_after` and `move_on_after` of anyio.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     replace(timeouts, "timeout", _limit)
     asyncio.timeout = timeouts.timeout
@@ -61,7 +61,7 @@ def _limit(original: Callable[..., Any], delay: float | None, *args: Any, **more
 
 
 def of_timer(scope: Scope, caller: FrameType | None) -> None:
-    """Take notice of a timer that this code sets: of a sleep, a time limit, or `call_later`."""
+    """Note the time of a timer that this code sets: a sleep, a time limit, or `call_later`."""
     if caller is None or caller.f_code is not _LATER or caller.f_back is None:
         return
     if callers.program(_giver(caller.f_back)):
@@ -69,8 +69,8 @@ def of_timer(scope: Scope, caller: FrameType | None) -> None:
 
 
 def of_task(scope: Scope, coro: Any) -> None:
-    """Take notice of a task that is one sleep, or one wait with a time limit."""
-    # First the name: `cr_code` raises an audit event.
+    """Note the time of a task that is one sleep, or one wait with a time limit."""
+    # The name is checked first, since `cr_code` raises an audit event.
     named = getattr(coro, "__name__", None) in _NAMES
     member = MEMBERS.get(getattr(coro, "cr_code", None)) if named else None
     if member is not None and callers.program(_giver(_getframe(2))):
@@ -78,13 +78,13 @@ def of_task(scope: Scope, coro: Any) -> None:
 
 
 def of_clock(caller: FrameType) -> None:
-    """Take notice of code that reads the clock of a loop."""
+    """Note that the program reads the clock of a loop."""
     if callers.program(caller) and (scope := listening()) is not None:
         scope.run.times.loop_clock = True
 
 
 def _giver(frame: FrameType | None) -> FrameType | None:
-    """Return the frame that gives a time, behind those that wait for it."""
+    """Return the frame that gives a time, without those of libraries that wait for it."""
     while frame is not None and _carries(frame.f_code.co_filename):
         frame = frame.f_back
     return frame

@@ -47,19 +47,19 @@ def wrap(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 
     patched = wraps(original)(method if isinstance(owner, type) else function)
     if not isinstance(owner, type):
-        # Where it is found, for pickle: a built-in names the module in C (`posix`), which keeps the original.
+        # Pickle looks the function up by its module: a built-in names the one in C (`posix`), which has the original.
         patched.__module__ = owner.__name__
     setattr(owner, name, patched)
 
 
 def unknown(library: str, distribution: str, missing: str) -> HookMissing:
-    """The refusal of a framework's version, to be raised before anything of it is patched.
+    """Return the error for an unknown version of a framework; raise it before any patch.
 
-    Half of an agent's calls would be worse than none: its HTTP requests are still recorded, all of them.
+    Half of an agent's calls would be worse than none: without the adapter, all of its HTTP requests are recorded.
 
     Args:
         library: Its name in messages.
-        distribution: The package whose version is told.
+        distribution: The package whose version the message names.
         missing: The missing name.
     """
     return HookMissing(
@@ -69,7 +69,7 @@ def unknown(library: str, distribution: str, missing: str) -> HookMissing:
 
 
 def installed_version(distribution: str) -> str:
-    """The version of an installed package, in words where it is not known."""
+    """Return the version of an installed package, for messages."""
     metadata = import_module("importlib.metadata")
     try:
         return str(metadata.version(distribution))

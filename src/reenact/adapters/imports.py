@@ -26,7 +26,7 @@ def when_imported(name: str, hook: Hook) -> None:
 
 
 class _HookFinder:
-    """Finds a module by the other finders, and watches its loader."""
+    """Finds modules with hooks by the other finders, and wraps their loaders."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -47,7 +47,7 @@ class _HookFinder:
 
 
 class _HookLoader:
-    """A module's loader until the module runs; then the module has its own loader back."""
+    """Wraps a module's loader until the module runs; then the module has its own loader again."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader

@@ -1,8 +1,8 @@
 """The program's initializers of pools of threads: each worker runs one before its first job.
 
 A pool starts a worker for a job if no other is idle, which depends on the time that jobs take. In a run, a pool with an
-initializer starts one for each job until it has all of them. So as many initializers run in each replay, and each has
-a scope that is named where its job is handed in.
+initializer starts one for each job until it has all of them. So the same number of initializers runs in each replay,
+and each has a scope that is named where its job is submitted.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from sys import _getframe
 from typing import Any
 
 from reenact.adapters import locks, pool_workers
+from reenact.adapters.concurrency import begun
 from reenact.adapters.scopes import listening, name_of
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
 
-_BEGIN = "begin"
 _PLACE = 2
 """The position of the initializer among the arguments of a pool."""
 
@@ -33,7 +33,7 @@ class Initializer:
         self._scopes: dict[int, Scope] = {}
 
     def prepare(self, number: int, scope: Scope) -> None:
-        """Name the scope of the worker with this number; a job is handed in, and starts it."""
+        """Name the scope of the worker with this number, which a submitted job starts."""
         self._scopes[number] = scope.child("thread:initializer:" + name_of(self._function, scope.run.rules))
 
     def __call__(self, *args: Any) -> None:
@@ -48,18 +48,18 @@ class Initializer:
         run.turnstile.thread_begins()
         before = locks.working(scope)
         try:
-            run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
+            begun(scope)
             with entered(scope):
                 self._function(*args)
         finally:
             locks.working(before)
-            # It goes on with a job.
+            # The worker goes on with a job.
             run.turnstile.thread_started()
             run.turnstile.thread_ends()
 
 
 def made(original: Callable[..., None], pool: Any, args: list[Any], options: dict[str, Any]) -> None:
-    """Make a pool of threads; the initializer of a pool that the program makes is its own."""
+    """`ThreadPoolExecutor.__init__`: wrap the initializer that the program gives."""
     place: Any = "initializer" if "initializer" in options else _PLACE if len(args) > _PLACE else None
     given: Any = options if place == "initializer" else args
     function = None if place is None else given[place]
@@ -77,7 +77,7 @@ def of(pool: Any) -> Initializer | None:
 
 
 def starting(pool: Any, scope: Scope) -> None:
-    """Take notice of a job that is handed in."""
+    """Note that a job is submitted, which may start a worker."""
     initializer = of(pool)
     if initializer is not None and len(pool._threads) < pool._max_workers:
         initializer.prepare(len(pool._threads), scope)

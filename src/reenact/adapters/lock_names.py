@@ -21,14 +21,14 @@ _CARRIERS = {threading.__file__, queue.__file__, str(Path(__file__).with_name("u
 POOLS = {str(_LIBRARY / "concurrent" / "futures" / name) for name in ("thread.py", "process.py")}
 """The files of pools of `concurrent.futures`."""
 _PLAIN = {threading.Event.__init__.__code__, threading.Thread.__init__.__code__}
-"""Code whose locks decide nothing: an event is set or not."""
+"""Code with locks whose order decides nothing: an event is set or not."""
 
 _made: Counter[str] = Counter()
 """The number of locks made outside of any run, by the place in the code."""
 
 
 def maker_of(frame: FrameType | None) -> FrameType | None:
-    """Return the frame of the program's code that makes a lock, or None for a library's."""
+    """Return the frame of the program's code that makes a lock; None if a library makes it."""
     while frame is not None and frame.f_code.co_filename in _CARRIERS:
         if frame.f_code in _PLAIN:
             return None

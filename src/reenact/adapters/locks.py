@@ -1,13 +1,13 @@
 """Locks of the program, which its threads take in a replay in the recorded order.
 
-`threading.Lock` and `threading.RLock` give such a lock where the program's own code makes it, also inside of a queue,
-a condition, a semaphore or a barrier. A pool's jobs are handed in under one. It counts how often it was taken. A
-recording holds a line only where another thread or job takes it than the last time: `locked`, with the lock and that
-count. In a replay, each thread waits until the count says that it is its turn. If the thread whose turn it is can no
-longer come, because the program has changed, the order of this lock is given up. A take inside of a call is told
-apart from those around it: where the call is answered, its takes are left out.
+`threading.Lock` and `threading.RLock` return such a lock to the program's own code, also inside of a queue, condition,
+semaphore or barrier. A pool's jobs are submitted under one. It counts how often it was taken. A recording has a line
+(`locked`, with the lock and that count) only where a thread or job takes the lock after another one. In a replay,
+each thread waits until the count reaches its turn. If the thread whose turn it is can no longer come, because the
+program has changed, the order of this lock is given up. Takes inside of a call are distinguished from those around it:
+where the call is answered, its takes are left out.
 
-Locks of libraries, events, and what is made before a recording begins in its process are plain.
+Locks of libraries, events, and locks made before a recording begins in its process are plain.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _new_reentrant = _thread.RLock
 _SLICE = 0.02
 """Seconds between two looks at whether the thread whose turn it is can still come."""
 _LOOKS = 25
-"""The number of looks in a row that must all find no thread that can go on."""
+"""The looks in a row without a thread that can go on, after which the order is given up."""
 
 _unit = threading.local()
 """The scope of the thread or job that this thread runs."""
@@ -46,10 +46,7 @@ def install() -> None:
 
 
 def working(scope: Scope | None) -> Scope | None:
-    """Take notice that this thread begins the thread or job of that scope, or has ended it.
-
-    Return the scope of the one before, to go back to.
-    """
+    """Set the scope of the thread or job that this thread runs; return the scope before."""
     before: Scope | None = getattr(_unit, "scope", None)
     _unit.scope = scope
     return before
@@ -176,7 +173,7 @@ class OrderedLock(metaclass=_Instances):
     # -- in order --------------------------------------------------------------------------------------------
 
     def taken(self) -> None:
-        """Count a wait for this lock's condition that ends now: it took the lock without a count."""
+        """Count that a wait for this lock's condition has taken the lock."""
         scope = listening()
         if scope is not None:
             self._taken(scope)
@@ -233,7 +230,7 @@ class OrderedLock(metaclass=_Instances):
             scope.run.turnstile.unblocks()
 
     def _taken(self, scope: Scope) -> None:
-        """Count that the lock is taken, and tell the handler if by another one than before."""
+        """Count that the lock is taken; record it if the last one to take it was another unit."""
         unit = unit_of(scope)
         if self._run is None or self._run() is not scope.run:
             self._forget(scope.run)
@@ -243,7 +240,7 @@ class OrderedLock(metaclass=_Instances):
             scope.run.handler.locked(Scope(unit.path, scope.run, call=scope.call), self._name, self._count)
 
     def _in_turn(self, scope: Scope) -> bool:
-        """Take the lock in its recorded turn; False: without one, and it is not taken."""
+        """Take the lock in its recorded turn; return False without one, with the lock not taken."""
         unit, turnstile = unit_of(scope), scope.run.turnstile
         gate = allocate_lock()
         gate.acquire()
@@ -274,7 +271,7 @@ class OrderedLock(metaclass=_Instances):
         return self._free
 
     def _resume(self, scope: Scope) -> None:
-        """Go on in this thread's turn, if it had to wait for the lock in the recording."""
+        """Go on in this thread's turn, if it waited for the lock in the recording."""
         name = f"held:{self._name}:{self._count}"
         if not scope.run.replaying or scope.run.handler.due(scope, name) is not None:
             resume(scope, name)
@@ -356,7 +353,7 @@ class OrderedRLock(OrderedLock):
             self._real.acquire()
 
 
-# They have the names by which the program finds them: a manager that is spawned is given them by name.
+# A spawned manager looks them up by these names, as the program does.
 OrderedLock.__module__, OrderedLock.__name__, OrderedLock.__qualname__ = "threading", "Lock", "Lock"
 OrderedRLock.__module__, OrderedRLock.__name__, OrderedRLock.__qualname__ = "threading", "RLock", "RLock"
 

@@ -1,7 +1,6 @@
 """Event loops of other libraries: uvloop is replaced in a run, and trio is refused.
 
-The order of tasks is recorded and replayed by the event loop of asyncio itself. A loop in C, or another scheduler,
-gives no way to do that.
+Only asyncio's own event loop lets the order of tasks be recorded and replayed, not a loop in C or another scheduler.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def install(module: ModuleType) -> None:
 
 
 def check(recorded: Run | None) -> None:
-    """Look at the event loop that runs where a recording or replay begins.
+    """Check the event loop that runs where a recording or replay begins.
 
     Args:
-        recorded: The run that is recorded; None: a replay begins.
+        recorded: The run that is recorded; None for a replay.
 
     Raises:
         UsageError: A replay begins in a loop that is not asyncio's own.

@@ -1,4 +1,4 @@
-"""A folder where processes of one replay leave messages that another one of them is to get."""
+"""A folder where the processes of one replay leave messages for each other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _kept: dict[str, list[bytes]] = {}
 
 
 class Mailbox:
-    """The messages of one pipe that were read early, or by another process than theirs.
+    """The messages of one pipe that were read too early, or by the wrong process.
 
     Args:
         folder: The folder that all processes of the replay share; None: this process keeps them in memory.

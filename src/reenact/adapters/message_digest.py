@@ -8,23 +8,23 @@ from hashlib import blake2b
 from reenact.core.boundary import entered
 
 _LOOKED = 16_384
-"""The longest message whose pickle is looked into."""
+"""The maximum length of a message whose pickle is read."""
 
 
 def digest(data: bytes) -> str:
     """Return a digest of a message.
 
-    Two pickles of equal values may differ in the texts that they share with themselves: that does not count.
+    Pickles of equal values may differ, since equal texts are stored once or twice: their digests are equal.
     """
-    known = data
+    content = data
     if len(data) <= _LOOKED and data[:1] == b"\x80":
         with suppress(Exception):
-            known = _unshared(data)
-    return blake2b(known, digest_size=12).hexdigest()
+            content = _unshared(data)
+    return blake2b(content, digest_size=12).hexdigest()
 
 
 def _unshared(data: bytes) -> bytes:
-    """Return the operations of a pickle, with each text in the place of references to it."""
+    """Return the operations of a pickle, with each reference to a text replaced by the text."""
     parts: list[str] = []
     memo: dict[int, str] = {}
     last, places = "", 0

@@ -1,6 +1,6 @@
 """Network code in C and Rust: named while recording, refused in a replay.
 
-No audit hook hears of it. In a replay a database's driver would do again what it did when it was recorded.
+It raises no audit event. In a replay, a database's driver would repeat its recorded writes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reenact.adapters.stdlib import seal
 
 
 def install(module: ModuleType) -> None:
-    """Watch the functions of one of these modules, as far as its version has them."""
+    """Watch those functions of a module in `SITES` that its installed version has."""
     for site in SITES[module.__name__]:
         owner, _, name = site.rpartition(".")
         held: Any = getattr(module, owner, None) if owner else module
@@ -35,10 +35,7 @@ def _watched(original: Callable[..., Any], library: str) -> Callable[..., Any]:
 
 
 def _replace(module: ModuleType, held: Any, name: str, function: Callable[..., Any]) -> None:
-    """Put a function in its place.
-
-    A class in C takes none: a subclass takes the class's place.
-    """
+    """Replace a function of a module or class; a class in C is replaced by a subclass."""
     try:
         setattr(held, name, function)
     except TypeError:

@@ -1,4 +1,4 @@
-"""asyncio's sets of futures, in an order that does not depend on their places in memory."""
+"""asyncio's sets of futures, in an order that does not depend on their addresses in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class InOrder(set[T]):
-    """A set that is walked in a fixed order: that of the futures that were given."""
+    """A set that is iterated in a fixed order: that of the awaited futures."""
 
     _order: Mapping[T, int]
 
@@ -36,13 +36,14 @@ def as_completed(original: Callable[..., Any], fs: Iterable[Any], *, timeout: fl
         return original(fs, timeout=timeout)
     from asyncio import ensure_future
 
-    # The standard one starts them in the order of a set, which is that of their places in memory.
+    # The original starts them in the order of a set, which depends on their addresses in memory.
     return original([ensure_future(item) for item in fs], timeout=timeout)
 
 
 def wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:
     """`asyncio.wait`."""
-    # Some frameworks wait for each little thing. Of one there is no order, unless it is left over and others join it.
+    # Fast path, as some frameworks wait for single futures often. A single one has no order, unless the time limit
+    # leaves it pending and others join it.
     one = isinstance(fs, Sized) and len(fs) == 1 and options.get("timeout") is None
     if one or listening() is None:
         return original(fs, **options)
@@ -58,7 +59,6 @@ async def _wait(original: Callable[..., Any], given: list[Any], options: dict[st
 def _in_order(found: set[T], order: Mapping[T, int]) -> set[T]:
     if not found:
         return found
-    # Made so, it takes no time.
     ordered = InOrder(found)
     ordered._order = order
     return ordered
@@ -72,7 +72,7 @@ _named = threading.local()
 
 @contextmanager
 def naming(scope: Scope) -> Iterator[None]:
-    """Give the future that the body makes a hash that is that of its job in each run."""
+    """Give the future that the body makes a hash of its job, the same in each run."""
     _named.scope = scope
     try:
         yield
@@ -93,6 +93,6 @@ def future(original: Callable[..., None], made: Any) -> None:
 
 
 def hash_of(original: Callable[..., int], made: Any) -> int:
-    """`hash` of such a future: `as_completed` and `wait` walk sets of them."""
-    known: int | None = made.__dict__.get("_reenact_hash")
-    return original(made) if known is None else known
+    """`hash` of a future: `as_completed` and `wait` iterate over sets of futures."""
+    fixed: int | None = made.__dict__.get("_reenact_hash")
+    return original(made) if fixed is None else fixed

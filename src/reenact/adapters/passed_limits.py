@@ -1,8 +1,7 @@
 """Time limits of asyncio and anyio that are over when they are set.
 
-A limit is a time of the loop's clock. Where that has passed, the library ends the block at once; else it sets a timer.
-A replay cannot decide that by its own clock. So a limit that was over is recorded as `passed#0`, and each other one is
-a timer.
+A limit is a time of the loop's clock. If it has passed, the library ends the block at once; else it sets a timer. A
+replay cannot decide that by its own clock. So a limit that was over is recorded as `passed#0`, any other as a timer.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     """Patch `asyncio.timeout` and the scopes of anyio.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     replace(timeouts.Timeout, "reschedule", _reschedule)
 
@@ -54,7 +53,7 @@ def _reschedule(original: Callable[..., None], limit: Any, when: float | None) -
 
 
 def _set_timer(original: Callable[..., None], limit: Any) -> None:
-    """The method of anyio's scopes that sets the timer, and that the timer calls."""
+    """`CancelScope._timeout` of anyio, which sets the timer, and is called by it."""
     scope, when = _recorded(), limit._deadline
     if scope is None or when == math.inf or limit._timeout_handle is not None:
         original(limit)
@@ -76,7 +75,7 @@ def _recorded() -> Scope | None:
 
 
 def _is_over(scope: Scope, loop: asyncio.AbstractEventLoop, when: float) -> bool:
-    """Return True if a limit is over; in a replay, if it was when it was recorded."""
+    """Return True if a limit is over; in a replay, if it was over in the recording."""
     run, name = scope.run, f"passed#{scope.count('passed')}"
     order = run.handler.due(scope, name)
     over = order is not None if run.replaying else when <= loop.time()

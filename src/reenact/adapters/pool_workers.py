@@ -1,11 +1,12 @@
 """Give each job of a pool of threads to a certain worker.
 
-Workers have state of their own (`threading.local`), so a replay must take a job up in the same worker. In a plain pool
-the worker comes first that happens to wake first. In a run, a job that is handed in goes to the idle worker with the
-lowest number; if none is idle, to the next one that becomes so, as in a plain pool.
+Workers have state of their own (`threading.local`), so a replay must run a job in the same worker. In a plain pool, the
+worker that happens to wake first gets a new job. In a run, the idle worker with the lowest number gets it; if none is
+idle, the next one that becomes idle, as in a plain pool.
 
-A worker that has ended its job tells those who wait for a cancelled job behind it before it lets others go on: in a
-plain pool they are told then too, but others may be faster. A replay keeps the place of such a job (`NeverBegun`).
+After its job, a worker wakes the threads that wait for cancelled jobs next in the queue, before it lets other threads
+go on: a plain pool wakes them then too, but other threads may be faster. A replay keeps the place of such a job in the
+queue (`NeverBegun`).
 """
 
 from __future__ import annotations
@@ -35,40 +36,41 @@ def made(pool: ThreadPoolExecutor, *, all_first: bool) -> None:
     pool._work_queue = jobs  # type: ignore[assignment]
 
 
-def left() -> None:
-    """This worker has ended its job."""
+def job_ended() -> None:
+    """Note that this worker has ended its job."""
     jobs = getattr(_serving, "queue", None)
     if jobs is not None:
-        jobs.left(_serving.number)
+        jobs.job_ended(_serving.number)
 
 
 def pass_cancelled() -> None:
-    """This worker's job has a result: nothing else may come before the cancelled jobs behind it."""
+    """Remove the cancelled jobs that follow in the queue: this worker's job has its result."""
     jobs = getattr(_serving, "queue", None)
     if jobs is not None:
         jobs.pass_cancelled()
 
 
 def worker_number() -> int | None:
-    """Return the number of the worker that this thread is, which it keeps; None if it is none."""
-    given = getattr(threading.current_thread(), "_args", ())
-    return next((jobs.mine() for jobs in given if isinstance(jobs, WorkerQueue)), None)
+    """Return the number of the worker that runs in this thread; None if none does."""
+    args = getattr(threading.current_thread(), "_args", ())
+    return next((jobs.own_number() for jobs in args if isinstance(jobs, WorkerQueue)), None)
 
 
 def queue_of(pool: ThreadPoolExecutor) -> WorkerQueue | None:
-    """Return the pool's queue, if it is one of these."""
+    """Return the pool's queue, if it is a `WorkerQueue`."""
     jobs: Any = pool._work_queue
     return jobs if isinstance(jobs, WorkerQueue) else None
 
 
 class NeverBegun:
-    """Stands in a queue for a job that was cancelled before it began when it was recorded.
+    """The place in a queue of a job that was cancelled in the recording before it began.
 
     Args:
         future: The job's.
 
     Attributes:
-        kept: True while a worker is to tell those who wait for it; False if one has come too early to do so.
+        kept: True while a worker is to wake the threads that wait for the job; False once a worker has passed it
+            before it was cancelled.
     """
 
     __slots__ = ("future", "kept")
@@ -78,7 +80,7 @@ class NeverBegun:
         self.kept = False
 
     def run(self) -> None:
-        """Tell those who wait for it, as a worker does; if it is not cancelled yet, its end will."""
+        """Wake the threads that wait for the job, if it is cancelled by now."""
         self.kept = False
         if self.future.cancelled():
             self.future.set_running_or_notify_cancel()
@@ -92,7 +94,7 @@ class WorkerQueue:
         all_first: Start a worker for each job until the pool has all of them.
 
     Attributes:
-        given: The number of the worker that got the last job; None if it waits for one.
+        given: The number of the worker that got the last job; None if the job waits for a worker.
     """
 
     def __init__(self, pool: ThreadPoolExecutor, *, all_first: bool) -> None:
@@ -104,11 +106,11 @@ class WorkerQueue:
         self._boxes: list[Any] = [SimpleQueue() for _ in range(pool._max_workers)]
         self._idle = set(range(pool._max_workers))
         self._running: set[int] = set()
-        self._known: set[int] = set()
+        self._numbered: set[int] = set()
         self._over = False
 
     def put(self, job: Any) -> None:
-        """Give a job to an idle worker; None: let each worker end behind its last job."""
+        """Give a job to an idle worker; None: let each worker end after its last job."""
         with self._lock:
             if job is None:
                 self._over = True
@@ -123,7 +125,7 @@ class WorkerQueue:
                 self._boxes[self.given].put(job)
 
     def keep(self, job: NeverBegun) -> None:
-        """Give the job its place behind others. Without any before it, it needs none."""
+        """Keep the place of a job in the queue, unless a worker is idle: then no job is before it."""
         with self._lock:
             job.kept = self._next() is None
             if job.kept:
@@ -131,20 +133,20 @@ class WorkerQueue:
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Return the next job of this worker."""
-        number = self.mine()
+        number = self.own_number()
         if number is None:
             return self.get_nowait()
-        self.left(number)
+        self.job_ended(number)
         job = self._boxes[number].get(block, timeout)
-        return self._taken(number, job)
+        return self._started(number, job)
 
     def get_nowait(self) -> Any:
-        """Return a job of this worker if it has one; to others, one that no worker has begun."""
-        number = self.mine()
+        """Return a job of this worker, or one without a worker; to other threads, any not begun."""
+        number = self.own_number()
         if number is not None:
-            self.left(number)
+            self.job_ended(number)
             try:
-                return self._taken(number, self._boxes[number].get_nowait())
+                return self._started(number, self._boxes[number].get_nowait())
             except queue.Empty:
                 pass
         with self._lock:
@@ -159,22 +161,24 @@ class WorkerQueue:
     def qsize(self) -> int:
         """Return the number of the jobs that no worker has begun."""
         with self._lock:
-            given = sum(not box.empty() for number, box in enumerate(self._boxes) if number not in self._idle)
-            return len(self._jobs) + given
+            in_boxes = sum(
+                not box.empty() for number, box in enumerate(self._boxes) if number not in self._idle
+            )
+            return len(self._jobs) + in_boxes
 
     def empty(self) -> bool:
         """Return True if each job has begun."""
         return not self.qsize()
 
-    def left(self, number: int) -> None:
-        """Note that a worker has ended its job; it gets the next one. Harmless if it has none."""
+    def job_ended(self, number: int) -> None:
+        """Note that a worker has ended its job, and give it the next one. Harmless without a job."""
         self.pass_cancelled()
         with self._lock:
             if number not in self._running:
                 return
             self._running.discard(number)
             while self._jobs and isinstance(self._jobs[0], NeverBegun):
-                # It has its place no more: others may come before it is cancelled.
+                # A worker reached its place before it was cancelled: its own cancellation wakes its waiters.
                 self._jobs.popleft().kept = False
             if self._jobs:
                 self._boxes[number].put(self._jobs.popleft())
@@ -184,7 +188,7 @@ class WorkerQueue:
                     self._boxes[number].put(None)
 
     def pass_cancelled(self) -> None:
-        """Tell those who wait for the cancelled jobs that are next."""
+        """Remove cancelled jobs from the queue's start, and wake the threads that wait for them."""
         passed: list[Any] = []
         with self._lock:
             while self._jobs and self._jobs[0].future.cancelled():
@@ -192,40 +196,40 @@ class WorkerQueue:
         for job in passed:
             (job if isinstance(job, NeverBegun) else NeverBegun(job.future)).run()
 
-    def _taken(self, number: int, job: Any) -> Any:
+    def _started(self, number: int, job: Any) -> Any:
         if job is not None:
             with self._lock:
                 self._running.add(number)
         return job
 
     def _next(self) -> int | None:
-        """Return the worker for a new job: a new one only if none is idle."""
+        """Return the number of the worker for a new job, or None: a new worker only if none is idle."""
         pool = self._pool()
         started = len(self._boxes) if pool is None else len(pool._threads)
         if started in self._idle and (self._all_first or min(self._idle) >= started):
             return started
         return min((number for number in self._idle if number < started), default=None)
 
-    def mine(self) -> int | None:
-        """Return the number of the worker that this thread is; None if it is none."""
+    def own_number(self) -> int | None:
+        """Return the number of the worker that runs in this thread; None if none of this pool does."""
         if getattr(_serving, "queue", None) is self:
             return _serving.number  # type: ignore[no-any-return]
         thread = threading.current_thread()
-        if not any(given is self for given in getattr(thread, "_args", ())):
+        if not any(arg is self for arg in getattr(thread, "_args", ())):
             return None
-        word = thread.name.rpartition("_")[2]
+        suffix = thread.name.rpartition("_")[2]
         with self._lock:
-            number = int(word) if word.isdecimal() else -1
-            if number not in range(len(self._boxes)) or number in self._known:
+            number = int(suffix) if suffix.isdecimal() else -1
+            if number not in range(len(self._boxes)) or number in self._numbered:
                 # The program has named its workers itself.
-                number = min(set(range(len(self._boxes))) - self._known, default=0)
-            self._known.add(number)
+                number = min(set(range(len(self._boxes))) - self._numbered, default=0)
+            self._numbered.add(number)
         _serving.queue, _serving.number = self, number
         return number
 
 
 class _IdleWorkers:
-    """Stands for a pool's count of idle workers: a job that has its worker needs no new one.
+    """Replaces a pool's count of idle workers: a job that has its worker needs no new one.
 
     Args:
         pool: The pool.
@@ -241,7 +245,7 @@ class _IdleWorkers:
         """Return True if the last job went to a worker that has been started."""
         pool: Any = self._pool()
         if pool is None or pool._work_queue is not self._jobs:
-            # A class of its own gave the pool another queue.
+            # A subclass gave the pool another queue.
             return self._plain.acquire(blocking, timeout)
         return self._jobs.given is not None and self._jobs.given < len(pool._threads)
 

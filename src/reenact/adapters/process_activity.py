@@ -1,4 +1,4 @@
-"""Find out if the processes of a replay still do something."""
+"""Find out if the processes of a replay still work."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from reenact.core.system import monotonic
 
 _QUIET = 10.0
-"""Seconds in which processes that work use at least some time of a processor."""
+"""Seconds without work, after which the processes stand still."""
 _LEAST = 0.03
-"""The part of a processor that one waiting process may use."""
+"""The part of a processor's time that a waiting process may use."""
 _LOOK = 0.2
 """Seconds between two looks at the processes."""
 _READY = 0.5
@@ -27,10 +27,10 @@ A process that works, and gets no processor on a busy machine, is ready in nearl
 
 
 class StandStill:
-    """Finds a replay in which all processes wait for each other.
+    """Finds out if all processes of a replay wait for each other.
 
     Args:
-        joined: The program has started this process: its parent and siblings count, too.
+        joined: The program has started this process: its parent and siblings are examined, too.
     """
 
     def __init__(self, *, joined: bool) -> None:
@@ -44,7 +44,7 @@ class StandStill:
         """Return True if no process has done anything for a while, or the parent is gone.
 
         Args:
-            waiting: Threads of this process that only look on, each by the system's number.
+            waiting: Threads of this process that only watch the others, by their native numbers.
         """
         if self._parent and os.getppid() != self._parent:
             return True
@@ -104,7 +104,7 @@ def _is_ready(number: int, looking: AbstractSet[str]) -> bool:
 
 
 def _status(path: Path) -> list[bytes]:
-    """Return the fields behind the name of a process or thread."""
+    """Return the fields after the name of a process or thread."""
     return path.read_bytes().rpartition(b")")[2].split()
 
 

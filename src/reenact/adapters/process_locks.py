@@ -1,8 +1,8 @@
 """Locks between processes, which take them in a replay in the recorded order.
 
 Each lock that the program makes, also that of a `Value` or an `Array`, has a count beside it in shared memory. A
-recording holds a line where another process or thread takes it than the last time. In a replay each one waits until
-the count says that it is its turn, so memory that the lock guards has the recorded contents.
+recording has a line where a process or thread takes it after another one. In a replay, each one waits until the count
+reaches its turn, so memory that the lock guards has the recorded contents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.deadlines import Deadline, deadline, pause
+from reenact.adapters.deadlines import Deadline, deadline, pause, seconds_of
 from reenact.adapters.lock_names import name_of_lock
 from reenact.adapters.locks import unit_of
 from reenact.adapters.process_activity import StandStill
@@ -28,9 +28,8 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
 
-_UNLIMITED = 2.0
 _FIRST, _LONGEST = 0.0002, 0.02
-"""Seconds of the first and of a later look at the count."""
+"""Seconds before the second look at the count, and the longest between two looks."""
 
 _CARRIERS = {
     multiprocessing.context.__file__,
@@ -47,7 +46,7 @@ def install(replace: Replace) -> None:
     """Patch what processes share.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     if os.name == "nt":
         return
@@ -66,7 +65,7 @@ def install(replace: Replace) -> None:
 def _program(caller: FrameType | None) -> bool:
     while caller is not None and _carries(caller):
         if caller.f_code is _EVENT:
-            # What its lock guards is answered as a whole.
+            # An event's waits and questions are recorded themselves.
             return False
         caller = caller.f_back
     return callers.program(caller)
@@ -85,7 +84,7 @@ class _Order:
 
     Args:
         name: The lock's name, the same one in each run and in all processes.
-        shared: The count of the times that it was taken, and a mark of who has taken it last.
+        shared: The number of times that it was taken, and a mark of the thread or job that took it last.
     """
 
     def __init__(self, name: str, shared: Any) -> None:
@@ -163,7 +162,7 @@ def _made(original: Callable[..., None], lock: Any, *args: Any, **options: Any) 
     if scope is None or scope.run.family is None or not _program(caller):
         return
     with entered(None):
-        # Few programs share locks among processes, and it brings ctypes.
+        # Imported here, as few programs share locks among processes, and it imports ctypes.
         shared = import_module("multiprocessing.sharedctypes").RawArray("q", 2)
     _orders(lock, _Order(name_of_lock(scope, "process lock"), shared))
 
@@ -179,7 +178,7 @@ def _enter(original: Callable[..., Any], lock: Any) -> Any:
 
 
 def _state(original: Callable[..., Any], lock: Any) -> Any:
-    """The state of a lock for a process that is spawned."""
+    """`SemLock.__getstate__`: the state of a lock for a spawned process."""
     order = getattr(lock, "_reenact_order", None)
     state = original(lock)
     return state if order is None else (*state, order.name, order.shared)
@@ -208,22 +207,22 @@ def _semaphore(original: Callable[..., None], semaphore: Any, *args: Any, **opti
 def _acquire(semaphore: Any, block: bool = True, timeout: float | None = None) -> bool:
     """`Semaphore.acquire` of the program."""
     real = semaphore._semlock.acquire
-    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    seconds = seconds_of(timeout)
     return _ends(deadline("acquire", seconds if block else 0.0, _getframe(1)), real, block, timeout)
 
 
 def _waits(what: str, original: Callable[..., Any], thing: Any, timeout: float | None = None) -> bool:
     """`wait` of a condition or an event."""
-    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    seconds = seconds_of(timeout)
     limited = deadline(what, seconds, _getframe(2))
     if what == "wait" and limited is not None and (limited.due() or (True,))[0] is False:
-        # Others take the lock in the meantime.
+        # The wait was late: release the lock for a moment, as other processes took it then.
         original(thing, 0)
     return _ends(limited, partial(original, thing), timeout)
 
 
 def _ends(limited: Deadline | None, attempt: Callable[..., Any], *limits: Any) -> bool:
-    """Wait; in a replay until the same end."""
+    """Wait; in a replay, until the recorded end."""
     if limited is None:
         return bool(attempt(*limits))
     due = limited.due()

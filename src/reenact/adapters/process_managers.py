@@ -1,9 +1,9 @@
 """Objects of a `multiprocessing.Manager`: used in a replay in the recorded order.
 
-Their server runs in a replay, too. It carries out one use of an object at a time. A recording of the server holds a
-line where another process or thread uses an object than the last time; in a replay each use waits for its turn, so it
-finds the object as it was. Uses that wait (`get`, `acquire`, `wait`, `join`) count when they are over. The process that
-uses an object records the end of each use, and a digest of what it gave: another use is a divergence.
+Their server runs in a replay, too. It performs one use of an object at a time. A recording of the server has a line
+where a process or thread uses an object after another one. In a replay, each use waits for its turn, so it finds the
+recorded state of the object. Uses that wait (`get`, `acquire`, `wait`, `join`) are counted when they are over. The
+process that uses an object records the end of each use and a digest of its arguments: other arguments are a divergence.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from time import monotonic
 from types import ModuleType
 from typing import Any
 
-from reenact.adapters.deadlines import deadline
+from reenact.adapters.deadlines import UNLIMITED, deadline
 from reenact.adapters.hooks import patch
 from reenact.adapters.lock_names import name_of_lock
 from reenact.adapters.locks import unit_of
@@ -32,10 +32,9 @@ from reenact.adapters.stdlib import early, unseen
 from reenact.core.boundary import Scope
 
 _GIVEN = "_reenact"
-"""The argument in which a server is given an object's name, or the place that uses it."""
+"""The argument with an object's name, or the scope that uses it, in requests to the server."""
 _MARK = "~"
-"""Part of the server's identifier of an object whose uses have an order."""
-_UNLIMITED = 2.0
+"""Part of the server's identifiers of objects with a recorded order."""
 _LOOK = 0.05
 _DEEPEST = 20
 _PLAIN = (str, bytes, int, float, bool, type(None))
@@ -44,9 +43,9 @@ _KNOWN = (
     "Array", "BoundedSemaphore", "Event", "JoinableQueue", "Lock", "Namespace", "Queue", "RLock", "Semaphore", "Value",
     "dict", "list", "set",
 )  # fmt: skip
-"""The kinds of which it is known what each method waits for."""
+"""The kinds of objects whose waiting methods are known."""
 _makers: list[Any] = []
-"""The functions and classes that make them."""
+"""The functions and classes that make objects of these kinds."""
 
 
 def install(module: ModuleType) -> None:
@@ -60,7 +59,7 @@ def install(module: ModuleType) -> None:
         patch(owner, name, partial(_around, wrapper), library="multiprocessing.managers")
     registry = module.SyncManager._registry
     for kind, (maker, *rest) in registry.items():
-        # Imported before locks were patched, it has the plain ones: a spawned server would look for them by name.
+        # The module was imported with the plain locks: a spawned server looks them up by name, and finds others.
         registry[kind] = (early.stand_in(maker), *rest)
     _makers.extend(registry[kind][0] for kind in _KNOWN if kind in registry)
     found = module.Server.fallback_mapping
@@ -78,14 +77,14 @@ def _around(wrapper: Callable[..., Any], original: Callable[..., Any]) -> Callab
 
 
 def _start(original: Callable[..., None], manager: Any, *args: Any, **options: Any) -> None:
-    """`BaseManager.start`: a server that is forked or spawned takes part in the run."""
+    """`BaseManager.start`: note if the server joins the run."""
     scope = listening()
     manager._reenact = os.name != "nt" and scope is not None and scope.run.family is not None
     original(manager, *args, **options)
 
 
 def _create(original: Callable[..., Any], manager: Any, typeid: str, /, *args: Any, **options: Any) -> Any:
-    """`BaseManager._create`: name an object, or say that it has no recorded order."""
+    """`BaseManager._create`: name an object, or note that it has no recorded order."""
     scope = listening()
     if scope is None:
         return original(manager, typeid, *args, **options)
@@ -109,7 +108,7 @@ def _call(
     scope = listening()
     if _MARK not in proxy._id or scope is None or proxy._owned_by_manager:
         return original(proxy, methodname, args, given)
-    limited = deadline("shared object", _UNLIMITED, _getframe(2), _any)
+    limited = deadline("shared object", UNLIMITED, _getframe(2), _any)
     assert limited is not None
     run, use = scope.run, _use(methodname, args, given)
     call = partial(original, proxy, methodname, args, {**given, _GIVEN: unit_of(scope).path})
@@ -164,7 +163,7 @@ def _is_plain(value: Any, depth: int) -> bool:
 def _created(
     original: Callable[..., Any], server: Any, c: Any, typeid: str, /, *args: Any, **given: Any
 ) -> Any:
-    """`Server.create`: put an object with an order in the place of the new one."""
+    """`Server.create`: wrap a named object, so that its uses have an order."""
     name = given.pop(_GIVEN, None)
     ident, exposed = original(server, c, typeid, *args, **given)
     if name is None:
@@ -180,14 +179,14 @@ def _created(
 def _fallback(
     original: Callable[..., Any], server: Any, conn: Any, ident: str, thing: Any, **given: Any
 ) -> Any:
-    """Answer what an object has no method for: its value, or its text."""
+    """One of `Server.fallback_mapping`: return an object's value or its text."""
     if not isinstance(thing, SharedObject):
         return original(server, conn, ident, thing)
     return thing._reenact_do(partial(original, server, conn, ident, thing._reenact_real), **given)
 
 
 class SharedObject:
-    """An object of a server, used by one at a time; in a replay in the recorded order.
+    """An object of a server, with one use at a time; in a replay, in the recorded order.
 
     Args:
         real: The object.
@@ -202,7 +201,7 @@ class SharedObject:
         self._reenact_changed = threading.Condition()
         self._reenact_count = 0
         self._reenact_last: str | None = None
-        # The server looks methods up here, those of all objects among them (`__getattribute__` of a namespace).
+        # The server finds all methods here, also special ones (`__getattribute__` of a namespace).
         self.__dict__.update(
             {each: partial(self._reenact_do, getattr(real, each)) for each in methods if hasattr(real, each)}
         )
@@ -231,7 +230,7 @@ class SharedObject:
         while True:
             met, value = use.attempt()
             if met or use.limit == 0.0 or (replaying and until is not None):
-                # In its turn, it finds what it found when it was recorded: a limit does not matter.
+                # In its turn, a use finds the recorded state: it need not wait for its limit.
                 return use.ended(met, value)
             left = _LOOK if until is None else min(until - monotonic(), _LOOK)
             if left <= 0:
@@ -272,9 +271,9 @@ class _ObjectUse:
     """One use of an object.
 
     Args:
-        what: Does it without waiting: returns False, or raises `queue.Empty` or `queue.Full`, where it would wait.
+        what: Tries the use without waiting: returns False, or raises `queue.Empty` or `queue.Full`, if it has to wait.
         limit: The seconds that it may wait; None: without end.
-        result: The result of a use that waited until it was possible, in the place of what `what` returns.
+        result: The result once the use was possible; without it, that of `what`.
     """
 
     def __init__(self, what: Callable[[], Any], limit: float | None, *result: Any) -> None:
@@ -283,7 +282,7 @@ class _ObjectUse:
         self._result = result
 
     def attempt(self) -> tuple[bool, Any]:
-        """Return if it was possible, and its result or error."""
+        """Try the use. Return True with its result if it was possible, else False with the error."""
         try:
             value = self._what()
         except (queue.Empty, queue.Full) as error:
@@ -291,7 +290,7 @@ class _ObjectUse:
         return self.limit == 0.0 or value is not False, value
 
     def ended(self, met: bool, value: Any) -> Any:
-        """Return the result, or raise the error."""
+        """Return the result of the last attempt, or raise its error."""
         if isinstance(value, (queue.Empty, queue.Full)) and not met:
             raise value
         return self._result[0] if self._result and met else value

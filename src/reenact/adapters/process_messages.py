@@ -1,9 +1,8 @@
 """Messages between processes: queues and pipes of `multiprocessing`, and pools.
 
-Processes run in a replay, and so do their pipes. Which message a process gets, and when, is its recording's: each
-message that is received has its turn, and a digest of its content. In a replay a receiver goes on with the message of
-that digest; it leaves others in a folder of the replay, where their own receivers find them. A message is never built
-from a recording.
+In a replay, the processes run and send their messages for real. A recording has the turn of each received message, and
+a digest of its content. In a replay, a receiver waits for the message with that digest; it leaves other messages in a
+folder of the replay (`Mailbox`), where their receivers find them. No message is built from a recording.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters import process_activity
-from reenact.adapters.deadlines import Deadline, deadline, pause
+from reenact.adapters.deadlines import UNLIMITED, Deadline, deadline, pause, seconds_of
 from reenact.adapters.hooks import wrap
 from reenact.adapters.mailbox import MESSAGE, Mailbox
 from reenact.adapters.message_digest import digest
@@ -36,20 +35,19 @@ from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import current, entered
 
-_UNLIMITED = 2.0
 _FIRST, _LONGEST = 0.001, 0.05
-"""Seconds of the first and of a later look for a message."""
+"""Seconds of the first look for a message, and of the longest."""
 
 _CARRIERS = {multiprocessing.connection.__file__, multiprocessing.queues.__file__, threading.__file__}
 _JOBS = {"_job", "call_within", "run_within"}
-"""Functions of ours that run what the program gives them (`to_thread(queue.get)`)."""
+"""Reenact's functions that run the program's (`to_thread(queue.get)`)."""
 
 _POOL = multiprocessing.pool.__file__
 _WORKS = multiprocessing.pool.worker.__code__  # type: ignore[attr-defined]
 """The code of a pool's worker."""
 _MANAGERS = str(Path(_POOL).with_name("managers.py"))
 _DRAINS = {"_help_stuff_finish"}
-"""Functions of pools that throw away what they get."""
+"""Functions of pools that discard what they receive."""
 
 _ENDS: dict[str, type[OSError | EOFError]] = {
     "EOFError": EOFError,
@@ -63,10 +61,10 @@ Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:
-    """Patch what receives messages.
+    """Patch the functions that receive messages.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     if os.name == "nt":
         return
@@ -83,7 +81,7 @@ def install(replace: Replace) -> None:
 
 
 def _counts(caller: FrameType | None) -> bool:
-    """Return True if the program, or a pool of it, receives."""
+    """Return True if the receiver is the program, or one of its pools."""
     while caller is not None and _carries(caller):
         caller = caller.f_back
     if caller is not None and caller.f_code.co_filename == _POOL:
@@ -102,20 +100,20 @@ def _carries(frame: FrameType) -> bool:
 
 
 def _received(original: Callable[..., Any], end: Any, maxsize: int | None = None) -> Any:
-    """`_recv_bytes` of a connection, below all that receives."""
-    heard = getattr(_inner, "heard", None)
-    if heard is not None:
+    """`_recv_bytes` of a connection, by which all messages are received."""
+    digests = getattr(_inner, "digests", None)
+    if digests is not None:
         data = original(end, maxsize)
-        heard.append(digest(data.getvalue()))
+        digests.append(digest(data.getvalue()))
         return data
-    limited = deadline("receive", _UNLIMITED, _getframe(2), _counts)
+    limited = deadline("receive", UNLIMITED, _getframe(2), _counts)
     if limited is None and _getframe(3).f_code.co_filename == _MANAGERS:
         # The server and its proxies wait for each other.
         with resting():
             return original(end, maxsize)
     if limited is None:
         return original(end, maxsize)
-    if _live(limited):
+    if _receives_any(limited):
         return _recorded(limited, partial(original, end, maxsize))
     return io.BytesIO(_Receiver(limited, end, None, _nothing).message(endless=True))
 
@@ -137,15 +135,15 @@ def _over(limited: Deadline, found: str) -> None:
     limited.over(met=True, write=lambda: handler.draw(scope, MESSAGE, lambda: found))
 
 
-def _live(limited: Deadline) -> bool:
-    """Return True if the receiver takes what comes: while recording, and once answers are live."""
+def _receives_any(limited: Deadline) -> bool:
+    """Return True if the receiver takes any message: while recording, and once answers are live."""
     run = limited.scope.run
     return not run.replaying or run.handler.gone_live
 
 
 def _got(original: Callable[..., Any], box: Any, block: bool = True, timeout: float | None = None) -> Any:
     """`Queue.get`."""
-    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    seconds = seconds_of(timeout)
     limited = deadline("get", seconds if block else 0.0, _getframe(2), _counts)
     if limited is None or box._closed:
         return original(box, block, timeout)
@@ -159,25 +157,25 @@ def _taken(original: Callable[..., Any], box: Any) -> Any:
     scope = listening()
     if scope is not None and scope.run.family is not None and _getframe(2).f_code is _WORKS:
         scope.run.family.rests()
-    limited = deadline("get", _UNLIMITED, _getframe(2), _counts)
+    limited = deadline("get", UNLIMITED, _getframe(2), _counts)
     if limited is None:
         return original(box)
     return _from_queue(limited, box, partial(original, box), endless=True)
 
 
 def _from_queue(limited: Deadline, box: Any, get: Callable[[], Any], *, endless: bool) -> Any:
-    if _live(limited):
-        return _heard(limited, get)
-    # A message leaves a queue when it is read, also for another process: the next one may be put into it then.
+    if _receives_any(limited):
+        return _recorded_get(limited, get)
+    # Each message that is read makes room in a bounded queue, also if another process is to get it.
     semaphore = getattr(box, "_sem", None)
     left = _nothing if semaphore is None else semaphore.release
     receiver = _Receiver(limited, box._reader, box._rlock, left)
     return ForkingPickler.loads(receiver.message(endless=endless))
 
 
-def _heard(limited: Deadline, get: Callable[[], Any]) -> Any:
+def _recorded_get(limited: Deadline, get: Callable[[], Any]) -> Any:
     try:
-        with resting(), _hearing() as heard:
+        with resting(), _collected() as digests:
             value = get()
     except queue.Empty:
         limited.over(met=False)
@@ -186,18 +184,19 @@ def _heard(limited: Deadline, get: Callable[[], Any]) -> Any:
         name = type(error).__name__
         _over(limited, name if name in _ENDS else "OSError")
         raise
-    _over(limited, heard[-1] if heard else "")
+    _over(limited, digests[-1] if digests else "")
     return value
 
 
 @contextmanager
-def _hearing() -> Any:
-    heard: list[str] = []
-    _inner.heard = heard
+def _collected() -> Any:
+    """Collect the digests of the messages that the body receives; it records their waits itself."""
+    digests: list[str] = []
+    _inner.digests = digests
     try:
-        yield heard
+        yield digests
     finally:
-        _inner.heard = None
+        _inner.digests = None
 
 
 def _nothing() -> None:
@@ -225,11 +224,11 @@ class _Receiver:
         self._box = Mailbox.of(self._family, end.fileno())
 
     def message(self, *, endless: bool) -> bytes:
-        """Return the recorded message in its turn; raises the recorded end."""
+        """Return the recorded message in its turn, or raise the recorded error."""
         due = self._limited.due()
         if due is None:
             with resting():
-                return self._next(self._limited.limit, endless=endless)
+                return self._unrecorded_message(self._limited.limit, endless=endless)
         if not due[0]:
             self._limited.recorded()
             raise queue.Empty
@@ -237,12 +236,12 @@ class _Receiver:
         turnstile = self._limited.scope.run.turnstile
         turnstile.live_begins()
         try:
-            return self._wanted()
+            return self._recorded_message()
         finally:
             turnstile.live_ends()
             self._limited.recorded()
 
-    def _wanted(self) -> bytes:
+    def _recorded_message(self) -> bytes:
         sought = self._handler.draw(self._limited.scope, MESSAGE, str)
         if sought in _ENDS:
             raise _ENDS[sought]
@@ -256,12 +255,12 @@ class _Receiver:
             self._look(f"the message that came in {self._limited.what} when it was recorded does not come")
             seconds = min(seconds * 1.5, _LONGEST)
 
-    def _next(self, limit: float, *, endless: bool) -> bytes:
+    def _unrecorded_message(self, limit: float, *, endless: bool) -> bytes:
         # The recording has no end of this wait: it lasts until the process is ended, or answers are live.
         waited = 0.0
         while True:
             if self._handler.gone_live:
-                return self._whatever()
+                return self._any_message()
             pause(_LONGEST)
             waited += _LONGEST
             if not endless and waited >= limit:
@@ -270,7 +269,7 @@ class _Receiver:
                 f"the program waits in {self._limited.what} once more than it did when it was recorded"
             )
 
-    def _whatever(self) -> bytes:
+    def _any_message(self) -> bytes:
         while True:
             data = self._read(_LONGEST)
             if data is not None:
@@ -301,7 +300,7 @@ class _Receiver:
         try:
             if not self._end._poll(seconds):
                 return None
-            with _hearing():
+            with _collected():
                 data = bytes(self._end._recv_bytes().getvalue())
             self._left()
             return data
@@ -319,12 +318,12 @@ class _Receiver:
         return self._handler.refuse(self._limited.scope.path, what)
 
 
-# -- asking --------------------------------------------------------------------------------------------------
+# -- polling and sending -------------------------------------------------------------------------------------
 
 
 def _polled(original: Callable[..., bool], end: Any, timeout: float | None = 0.0) -> bool:
     """`poll` of a connection."""
-    limited = deadline("poll", _UNLIMITED if timeout is None else max(timeout, 0.0), _getframe(2), _counts)
+    limited = deadline("poll", seconds_of(timeout), _getframe(2), _counts)
     if limited is None:
         return original(end, timeout)
     met = limited.recorded()
@@ -342,7 +341,7 @@ def _put(
     if box._maxsize >= multiprocessing.synchronize.SEM_VALUE_MAX:  # type: ignore[attr-defined]
         original(box, item, block, timeout)
         return
-    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    seconds = seconds_of(timeout)
     limited = deadline("put", seconds if block else 0.0, _getframe(2), _counts)
     met = None if limited is None else limited.recorded()
     if met is False:
@@ -367,13 +366,10 @@ def _state(what: str, original: Callable[..., Any], box: Any) -> Any:
 
 
 def _updates(original: Callable[..., None], _: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """`Pool._wait_for_updates`: it rests.
-
-    Results may be there meanwhile, which another thread is to read in its turn.
-    """
+    """`Pool._wait_for_updates`: the thread rests; another thread reads the results in its turn."""
     scope = current()
     if scope is not None:
-        # It never works for the program: so it rests in between, too.
+        # The thread does no work of the program, so it rests also after the wait.
         scope.run.turnstile.blocks()
     with entered(None):
         original(*args, **options)
@@ -382,9 +378,6 @@ def _updates(original: Callable[..., None], _: Any, args: tuple[Any, ...], optio
 
 
 def _temporary(original: Callable[..., str], _: Any, args: tuple[Any, ...], options: dict[str, Any]) -> str:
-    """`get_temp_dir`: it is no folder of the program's.
-
-    Sockets in it are opened by their real path.
-    """
+    """`get_temp_dir`, outside of the run: sockets in the folder are opened by their real path."""
     with entered(None):
         return original(*args, **options)

@@ -1,7 +1,7 @@
-"""`ProcessPoolExecutor`: which worker takes a job, and in which order jobs end.
+"""`ProcessPoolExecutor`: the worker that takes each job, and the order in which jobs end.
 
 Both are recorded at a job's end: a line of its own scope, and the number of the worker with the count of the jobs that
-it had taken before. In a replay, a worker that gets another one's job from the common queue puts it back. Workers'
+it had taken before. In a replay, a worker that gets another worker's job from the common queue puts it back. Workers'
 effects are recorded in their own processes.
 """
 
@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 from reenact.adapters import ordered
 from reenact.adapters.concurrency import replace
 from reenact.adapters.locks import OrderedLock
+from reenact.adapters.readiness import is_number
 from reenact.adapters.scopes import inner_of, listening, name_of
 from reenact.core.boundary import Scope, current, entered
 from reenact.core.dataclass import dataclass
@@ -29,7 +30,7 @@ _ENDED = "ended"
 _WORKER = "pool:worker"
 _PAUSE = 0.001
 _PASSES = 2_000
-"""The count of passes of its own jobs before a worker takes one out of turn."""
+"""The times that a worker passes jobs of its own before it takes one out of turn."""
 
 _sleep = time.sleep
 
@@ -38,7 +39,7 @@ def install(_module: ModuleType) -> None:
     """Patch pools of processes, once: `concurrent.futures.process` has been imported."""
     if getattr(ProcessPoolExecutor.submit, "_reenact", False):
         return
-    # It is no thread of the program's: what it brings passes the turnstile job by job.
+    # This thread is not the program's: the ends that it reports pass the turnstile one by one.
     process._ExecutorManagerThread.reenact_own = True  # type: ignore[attr-defined]
     replace(ProcessPoolExecutor, "__init__", _made)
     replace(ProcessPoolExecutor, "submit", _submit)
@@ -52,8 +53,8 @@ class _PoolJob:
     Args:
         function: The program's function.
         worker: The number of the worker that takes it, or None for any.
-        turn: The count of the jobs that this worker has taken before; -1 for a job that a recording does not have.
-        handed: What the program's process knows of it; a worker gets none of that.
+        turn: The count of the jobs that this worker has taken before; -1 for a job without a recorded end.
+        handed: Its state in the program's process, which no worker gets.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class _JobEnd:
 
 
 class _PoolWorker:
-    """The worker that this process is."""
+    """The worker that runs in this process."""
 
     number = 0
     taken = 0
@@ -100,27 +101,27 @@ _here = _PoolWorker()
 
 @dataclass(slots=True)
 class _Handed:
-    """A job that the program has handed in."""
+    """A job that the program has submitted."""
 
     scope: Scope
     place: int | None
     arrived: bool = False
 
     def arrives(self) -> None:
-        """In a replay: the job is no longer at work."""
+        """Note in a replay that the job's end has arrived."""
         if not self.arrived:
             self.arrived = True
             self.scope.run.turnstile.live_ends()
 
 
 _orders: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The lock of each pool for handing in jobs."""
+"""The lock of each pool for submitting jobs."""
 
 
 def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
     original(pool, *args, **options)
     if _joining() is not None:
-        # Started one by one as jobs wait, their number would depend on the time that jobs take.
+        # Start all workers at once: their number would depend on the time that jobs take.
         pool._safe_to_dynamically_spawn_children = False
     order = OrderedLock.of_pool(sys._getframe(2))
     if order is not None:
@@ -128,7 +129,7 @@ def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
 
 
 def _joining() -> Scope | None:
-    """The scope of the running code, where its processes join the recording."""
+    """Return the scope of the running code, if its processes join the recording."""
     scope = listening()
     return scope if scope is not None and scope.run.family is not None else None
 
@@ -148,7 +149,7 @@ def _submit(
             worker, turn = _read(run.handler.draw(child, _WORKER, str))
     job = _PoolJob(fn, worker, turn, handed := _Handed(child, place))
     if run.replaying:
-        # Until it arrives, a place before its own one may still come.
+        # Until its end arrives, an earlier line of the recording may still come.
         run.turnstile.live_begins()
         run.turnstile.unblocks()
     else:
@@ -162,9 +163,9 @@ def _submit(
 
 
 def _read(text: Any) -> tuple[int | None, int]:
-    """Return the worker and its count of a recording's text; ignore what is none."""
+    """Return the worker and its count from a recording's text; None and 0 if it is malformed."""
     words = text.split() if isinstance(text, str) else []
-    if len(words) == 2 and all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+    if len(words) == 2 and all(map(is_number, words)):
         return int(words[0]), int(words[1])
     return None, 0
 
@@ -173,7 +174,7 @@ def _read(text: Any) -> tuple[int | None, int]:
 
 
 def _came(original: Callable[..., None], manager: Any, item: Any) -> None:
-    """Give the program the end of a job in its turn."""
+    """Deliver the end of a job to the program in its turn."""
     work = manager.pending_work_items.get(getattr(item, "work_id", None))
     job = None if work is None else work.fn
     handed = job.handed if isinstance(job, _PoolJob) else None
@@ -187,7 +188,7 @@ def _came(original: Callable[..., None], manager: Any, item: Any) -> None:
     if not handed.scope.run.replaying:
         _give(handed, end, give)
         return
-    # Ends come in another order than recorded: those that come early wait beside the manager.
+    # Ends arrive in another order than recorded: each waits for its turn in a thread, so the manager can go on.
     handed.scope.run.turnstile.thread_started()
     handed.arrives()
     waiter = threading.Thread(target=_waits, args=(manager, handed, end, give), daemon=True)
@@ -202,7 +203,7 @@ def _waits(manager: Any, handed: _Handed, end: Any, give: Callable[[], None]) ->
         _give(handed, end, give)
     finally:
         turnstile.thread_ends()
-        # It may have been the last one that the manager stays for.
+        # Wake the manager: it ends after the last job.
         with manager.shutdown_lock:
             manager.thread_wakeup.wakeup()
 
@@ -227,10 +228,10 @@ def _give(handed: _Handed, end: Any, give: Callable[[], None]) -> None:
 
 
 def _works(original: Callable[..., None], calls: Any, *args: Any) -> None:
-    """Do the jobs of a worker: in a replay, its own ones in their recorded order."""
+    """Run the jobs of a worker: in a replay, its own ones in their recorded order."""
     scope = current()
     if scope is not None:
-        # Its number is that of the process among those that the program's has started.
+        # A worker's number is that of its process, which is the last part of the scope's path.
         _here.number = int(scope.path.rpartition(".")[2]) if scope.path[-1:].isdigit() else 0
     original(_OwnJobs(calls) if scope is not None and scope.run.replaying else calls, *args)
 
@@ -257,7 +258,7 @@ class _OwnJobs:
             if mine and (job.turn <= _here.taken or passes > _PASSES):
                 calls._sem.release()
                 return item
-            # It keeps its place in the queue's count: only the manager waits for a free one.
+            # The queue's semaphore stays acquired: the job is still in the queue.
             with calls._wlock:
                 calls._send_bytes(data)
             _sleep(_PAUSE)

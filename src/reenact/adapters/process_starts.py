@@ -1,4 +1,4 @@
-"""Processes of `multiprocessing`: their starts, and what they do with each other."""
+"""Processes of `multiprocessing`: their starts, and the patches of all that they share."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _start(
 def _spawn_instead_of_serving() -> None:
     """Spawn the processes that Python's fork server would start.
 
-    The server cannot tell a process which scope it is. From Python 3.14 on it is the default on Linux. Such a
-    process imports the program anew either way.
+    The server, the default on Linux from Python 3.14 on, cannot pass a process its scope. A spawned process imports the
+    program anew, as a served one does.
     """
     served = getattr(multiprocessing.context, "ForkServerProcess", None)
     if served is None:
@@ -77,7 +77,7 @@ def _spawn_instead_of_serving() -> None:
         if listening_family() is None:
             return original(process)
         with entered(None):
-            # Few programs start such a process.
+            # Imported here, as few programs start such a process.
             spawned = import_module("multiprocessing.popen_spawn_posix").Popen
         return spawned(process)
 
@@ -95,7 +95,7 @@ def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], k
     if path is None:
         pid = wrapped(*args, **kwargs)
     else:
-        # It takes no environment; ours is changed below Python's view of it, for a moment.
+        # `spawnv_passfds` takes no environment: that of this process is changed for a moment, below `os.environ`.
         with entered(None), _environ:
             ours = dict(os.environ)
             added = {**environ.given(scope.run, ours), **family.handover(path, ours)}

@@ -1,7 +1,7 @@
 """Waits for processes of `multiprocessing`, and questions about them: answered as recorded.
 
 `connection.wait`, `Process.join`, `is_alive` and `exitcode` depend on the time that other processes take. A replay
-gives the recorded answers, and waits for a process that had ended.
+gives the recorded answers, and waits for a process that had ended by then.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from multiprocessing.process import BaseProcess
 from sys import _getframe
 from typing import Any
 
-from reenact.adapters.deadlines import deadline
-from reenact.adapters.readiness import resting
+from reenact.adapters.deadlines import deadline, seconds_of
+from reenact.adapters.readiness import positions, resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early, process_numbers
 from reenact.core.boundary import entered
 
 _READY = "processes:ready"
-"""The source of the places of what was ready."""
+"""The source of the positions of the objects that were ready."""
 
-_UNLIMITED = 2.0
 _wait = multiprocessing.connection.wait
 _WORKER = "proc:worker"
 
@@ -36,7 +35,7 @@ def install(replace: Replace) -> None:
     """Patch waits for processes, and questions about them.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     if os.name == "nt":
         return
@@ -54,7 +53,7 @@ def install(replace: Replace) -> None:
 
 def _join(original: Callable[..., None], process: Any, timeout: float | None = None) -> None:
     """`Process.join`."""
-    seconds = _UNLIMITED if timeout is None else max(timeout, 0.0)
+    seconds = seconds_of(timeout)
     limited = deadline("process", seconds, _getframe(2))
     met = None if limited is None else limited.recorded()
     if met is False:
@@ -81,7 +80,7 @@ def _asked(what: str, ended: Callable[[Any], bool], original: Callable[..., Any]
 
 def _wait_for_any(object_list: Iterable[Any], timeout: float | None = None) -> list[Any]:
     """`connection.wait`."""
-    limited = deadline("wait", _UNLIMITED if timeout is None else max(timeout, 0.0), _getframe(1))
+    limited = deadline("wait", seconds_of(timeout), _getframe(1))
     given = list(object_list)
     if limited is None:
         return _wait(given, timeout)
@@ -92,18 +91,8 @@ def _wait_for_any(object_list: Iterable[Any], timeout: float | None = None) -> l
             found = _wait(given, timeout)
         text = ",".join(str(place) for place, thing in enumerate(given) if any(thing is one for one in found))
         limited.over(bool(found), lambda: handler.draw(scope, _READY, lambda: text))
-        return [given[place] for place in _places(text, len(given))]
-    return [given[place] for place in _places(handler.draw(scope, _READY, str), len(given))] if met else []
-
-
-def _places(text: Any, count: int) -> list[int]:
-    """Read the places of a recording; ignore what is none."""
-    words = text.split(",") if isinstance(text, str) else []
-    return [
-        int(word)
-        for word in words
-        if word.isascii() and word.isdigit() and len(word) < 10 and int(word) < count
-    ]
+        return [given[place] for place in positions(text, len(given))]
+    return [given[place] for place in positions(handler.draw(scope, _READY, str), len(given))] if met else []
 
 
 def _repopulate(

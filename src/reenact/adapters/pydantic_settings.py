@@ -1,7 +1,7 @@
 """Environment variables of the program's own pydantic-settings classes.
 
-Such a class copies the whole environment and takes the variables of its fields from the copy. These variables are
-recorded at the first read in a run, also those that are not set; no others are.
+Such a class copies the whole environment and takes the variables of its fields from the copy. Only these variables are
+recorded, at the first read in a run, also those that are not set.
 
 Source: `EnvSettingsSource` of pydantic-settings 2.16.
 """
@@ -49,7 +49,7 @@ def _of_program(settings: type) -> bool:
 
 
 def _answered(run: Run, source: Any, variables: Variables) -> Variables:
-    """Return the variables, with those of the fields as they were recorded."""
+    """Return the variables, with the recorded values for those of the fields."""
     names = {
         name
         for field, info in source.settings_cls.model_fields.items()

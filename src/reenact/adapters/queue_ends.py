@@ -1,7 +1,7 @@
 """The order in which waits with a time limit take items from a queue, or put them into it.
 
-An item is taken within the queue's own lock, and the end of the wait is recorded after it. Between the two another
-thread may run. So a recording lets the waits end in the order of their items: a replay then takes them in that order.
+An item is taken under the queue's own lock, and the end of the wait is recorded later; another thread may run in
+between. So a recording lets the waits end in the order of their items, and a replay takes the items in that order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class QueueEnds:
         """The threads whose items have moved, in that order, and whose waits have not ended."""
 
     def moved(self) -> None:
-        """The running thread has taken an item, or put one; the queue's lock is held."""
+        """Note that the running thread has taken or put an item. Call with the queue's lock held."""
         if unordered():
             self._waiting.append(get_ident())
 
@@ -36,14 +36,14 @@ class QueueEnds:
             pause(_PAUSE)
 
     def recorded(self) -> None:
-        """The end of the running thread's wait is recorded, or has failed."""
+        """Note that the end of the running thread's wait is recorded, or has failed."""
         me = get_ident()
         if me in self._waiting:
             self._waiting.remove(me)
 
 
 def queue_ends(box: Any, what: str) -> QueueEnds:
-    """Return the order at one side of a queue: `get` or `put`."""
+    """Return the ends of the waits at one side of a queue: `get` or `put`."""
     name = f"_reenact_{what}"
     with _making:
         ends: QueueEnds | None = box.__dict__.get(name)

@@ -1,4 +1,4 @@
-"""The waits of threads for items and places of queues, and queues whose order is recorded."""
+"""The waits of threads at queues, and `SimpleQueue` in the recorded order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def install(replace: Replace) -> None:
     """Patch queues.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     replace(queue.Queue, "get", _get)
     replace(queue.Queue, "put", _put)
@@ -42,17 +42,17 @@ def _put(
 
 
 class _AnyQueue(type):
-    """`isinstance` holds for the queues of libraries, too."""
+    """`isinstance` is true for plain queues, which libraries have, too."""
 
     def __instancecheck__(cls, thing: object) -> bool:
         return type.__instancecheck__(cls, thing) or isinstance(thing, SimpleQueue)
 
 
 class _SimpleQueue(queue.Queue, metaclass=_AnyQueue):  # type: ignore[type-arg]
-    """`queue.SimpleQueue`: its items come and go in the recorded order, as those of a `Queue`."""
+    """`queue.SimpleQueue`, whose items come and go in the recorded order, as those of a `Queue`."""
 
     def __new__(cls) -> Any:
-        """Return a queue in C to libraries."""
+        """Return a plain queue, in C, to libraries."""
         if cls is _SimpleQueue and not callers.program(out_of_pool(_getframe(1))):
             return SimpleQueue()
         return super().__new__(cls)

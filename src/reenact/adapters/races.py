@@ -1,8 +1,8 @@
 """Name the races of a recording: threads that change one object at the same time.
 
 A recording lets one thread run at a time, from one wait to the next. It does not wait long for a thread that is in
-native code or computes without end: others go on beside it. Then the code and the variables of both threads are
-looked at. Where one thread changes an object that the other uses, the lines of both are named.
+native code or computes without end: other threads then run beside it. Their code and variables are compared with those
+of that thread. If one thread changes an object that the other one uses, the lines of both are named.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MOST = 16
 
 
 class RaceWatch:
-    """Names the races of one run that is recorded.
+    """Names the races of one recorded run.
 
     Args:
         run: The run.
@@ -58,7 +58,7 @@ class RaceWatch:
         self._named: set[str] = set()
 
     def __call__(self, threads: set[int]) -> None:
-        """Look at the running thread and at those that run beside it; name each race once."""
+        """Compare the running thread with those that run beside it; name each race once."""
         frames = current_frames()
         me = get_ident()
         mine = _program(frames.get(me))
@@ -73,9 +73,9 @@ class RaceWatch:
 
 
 def _program(frame: FrameType | None) -> list[FrameType | FunctionType]:
-    """Return the frames of the program's own code, the innermost first.
+    """Return the frames of the program's own code, innermost first.
 
-    A thread that begins has its function instead.
+    Of a new thread, return its function.
     """
     found: list[FrameType | FunctionType] = []
     while frame is not None and len(found) < _MOST:
@@ -88,7 +88,7 @@ def _program(frame: FrameType | None) -> list[FrameType | FunctionType]:
 
 
 def _target(variables: dict[str, Any]) -> Iterator[FunctionType]:
-    """Yield the function of the thread or job that this frame of ours runs."""
+    """Yield the function of the thread or job that this frame of Reenact's runs."""
     function = variables.get("fn") or getattr(variables.get("thread"), "_target", None)
     function = getattr(function, "__func__", function)
     if isinstance(function, FunctionType) and not function.__code__.co_filename.startswith(callers.OURS):
@@ -141,7 +141,7 @@ class _Use:
 
 @lru_cache(maxsize=16)
 def _withs(file: str) -> tuple[tuple[str, int, int], ...]:
-    """Return what each `with` statement of a file enters, with its first and last line."""
+    """Return the expression of each `with` statement of a file, with its first and last line."""
     with suppress(SyntaxError, ValueError, RecursionError):
         return tuple(
             (ast.unparse(item.context_expr), node.lineno, node.end_lineno or node.lineno)
@@ -153,7 +153,7 @@ def _withs(file: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _uses(frames: list[FrameType | FunctionType]) -> Iterator[tuple[Any, _Use]]:
-    """Yield what the code of these frames uses that others may use."""
+    """Yield the objects that these frames use and other threads may use, each with its use."""
     for frame in frames:
         for code, variables in _codes(frame):
             for name, (line, changed, rebound) in _lines(code).items():
@@ -183,7 +183,7 @@ def _variables(frame: FrameType | FunctionType) -> dict[str, Any]:
         cells = zip(frame.__code__.co_freevars, frame.__closure__ or (), strict=False)
         return {**frame.__globals__, **_contents(cells)}
     except RuntimeError:
-        # The other thread has added a name at this moment.
+        # The other thread has added a name during the copy.
         return {}
 
 
@@ -212,7 +212,7 @@ def _has_state(value: Any, module: Any) -> bool:
 def _lines(code: CodeType) -> dict[str, tuple[int, bool, bool]]:
     """Return the line of each name that code uses.
 
-    With it stands if the line changes the object, and if it binds the name anew.
+    The flags beside it: the line changes the object; the line rebinds the name.
     """
     found: dict[str, tuple[int, bool, bool]] = {}
     outer = code.co_cellvars if code.co_name != "<module>" else code.co_names
@@ -222,7 +222,7 @@ def _lines(code: CodeType) -> dict[str, tuple[int, bool, bool]]:
             name = each.argval
             if not isinstance(name, str) or each.opname not in _NAMING:
                 continue
-            # What code gives to its inner functions is bound before they run, and read after they end.
+            # A variable of inner functions is bound before they run, and read after they end.
             rebound = each.opname in _REBINDS and name not in outer
             if name in outer and not changed:
                 continue

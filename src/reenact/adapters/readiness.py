@@ -1,10 +1,10 @@
 """Waits of threads for sockets and pipes that other threads of the program write to.
 
-What a selector reports to the program, and each time that the program reads from a socket or pipe, has its turn among
-all other events: the reader goes on after what was written before, and sees no more. The line is that of a wait with a
-time limit. A replay takes the recorded turn first, and then waits until the recorded things are ready.
+Each result of a selector, and each read from a socket or pipe, has its turn among all other events: the reader goes on
+after the writes before it, and does not see later ones. Its line is that of a wait with a time limit. A replay takes
+the recorded turn first, and then waits until the recorded objects are ready.
 
-Waits in libraries (a server's loop, a pool's watcher) have no turn; such a thread counts as one that rests.
+Waits in libraries (a server's loop, a pool's watcher) have no turn; such a thread counts as resting.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
+from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause, seconds_of
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
@@ -27,12 +27,11 @@ from reenact.core.boundary.running_loop import running_loop
 from reenact.core.dataclass import dataclass
 
 _READY = "threads:ready"
-"""The source of the places of what was ready."""
+"""The source of the positions of the objects that were ready."""
 
 _SOCKET = str(Path(selectors.__file__).with_name("socket.py"))
 """The file of sockets, which read for their caller."""
 
-_UNLIMITED = 2.0
 _MOMENT = 0.02
 _MOST = 4096
 _select = select.select
@@ -52,7 +51,7 @@ def install() -> None:
 
 @contextmanager
 def resting() -> Iterator[None]:
-    """Count this thread as one that rests while the body runs."""
+    """Count this thread as resting while the body runs."""
     scope = listening()
     if scope is None:
         yield
@@ -73,22 +72,22 @@ def own_wait(
     if caller is None:
         return None
     counts = (lambda _: True) if always else callers.program
-    return deadline(what, _UNLIMITED if limit is None else max(limit, 0.0), caller, counts)
+    return deadline(what, seconds_of(limit), caller, counts)
 
 
 # -- selectors -----------------------------------------------------------------------------------------------
 
 _Event = tuple[int, int]
-"""The place of a watched thing among all, and what may happen to it."""
+"""The position of a watched object among all, and its kind of event."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """The things that a selector watches.
+    """The objects that a selector watches.
 
     Args:
         now: Waits for the given seconds; returns the events that came.
-        value: Returns what the program gets for an event. Raises IndexError for a place that is none.
+        value: Returns the event as the program gets it. Raises IndexError for an unknown position.
         answered: Returns True for an event of a command that a replay answers: nothing is ready for real.
     """
 
@@ -111,7 +110,7 @@ def _of_selector(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def leave_alone(selector: Any) -> None:
-    """Give an event loop's selector its real method: what wakes a loop has its turn elsewhere."""
+    """Restore the `select` of an event loop's selector: a loop's events have turns elsewhere."""
     real = getattr(getattr(type(selector), "select", None), "__wrapped__", None)
     if real is not None and isinstance(selector, selectors.BaseSelector):
         selector.select = real.__get__(selector)  # type: ignore[method-assign]
@@ -179,12 +178,12 @@ class _Poll:
         self._real.modify(thing, events)
 
     def unregister(self, thing: Any, /) -> None:
-        """Watch a descriptor no more."""
+        """Stop watching a descriptor."""
         self._real.unregister(thing)
         self._numbers.pop(_number(thing), None)
 
     def poll(self, timeout: float | None = None, /) -> list[tuple[int, int]]:
-        """Wait for milliseconds, or for good; return the descriptors with their events."""
+        """Wait for milliseconds, None: without end; return the descriptors with their events."""
         if _is_unheard(_getframe(1)):
             return self._real.poll(timeout)  # type: ignore[no-any-return]
         numbers = list(self._numbers)
@@ -243,7 +242,7 @@ def _place(items: list[Any], sought: Any) -> int:
 
 
 def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[Any]:
-    """Wait for what is ready, in a replay for what was; return it as the program gets it."""
+    """Wait for events, in a replay for the recorded ones; return them as the program gets them."""
     scope, handler = limited.scope, limited.scope.run.handler
     met = limited.recorded()
     if met is None:
@@ -259,7 +258,7 @@ def _ready(limited: Deadline, timeout: float | None, watched: _Watched) -> list[
 
     def attempt(seconds: float) -> None:
         if not real <= set(watched.now(seconds)):
-            # Other things are ready, and would be at once again.
+            # Other objects are ready, and would end the next attempt at once.
             pause(_MOMENT)
             raise TooLate
 
@@ -278,11 +277,22 @@ def _text(events: list[_Event]) -> str:
     return ",".join(f"{place}:{kind}" for place, kind in events)
 
 
-def _parsed(text: Any) -> list[tuple[int, int]]:
-    """Read the places of a recording; ignore what is none."""
+def positions(text: Any, count: int) -> list[int]:
+    """Read the positions in a list from the text of a recording; ignore all that are not in it."""
+    words = text.split(",") if isinstance(text, str) else ()
+    return [int(word) for word in words if is_number(word) and int(word) < count]
+
+
+def is_number(word: str) -> bool:
+    """Return True for a natural number of at most nine digits."""
+    return word.isascii() and word.isdigit() and len(word) < 10
+
+
+def _parsed(text: Any) -> list[_Event]:
+    """Read events from the text of a recording; ignore all that are malformed."""
     found = []
     for word in text.split(",")[:_MOST] if isinstance(text, str) else ():
         place, _, kind = word.partition(":")
-        if all(part.isascii() and part.isdigit() and len(part) < 10 for part in (place, kind)):
+        if is_number(place) and is_number(kind):
             found.append((int(place), int(kind)))
     return found

@@ -28,7 +28,7 @@ _LENGTH = "threads:length"
 _read, _write, _fdopen = os.read, os.write, os.fdopen
 
 Heard = Callable[..., int]
-"""Performs a write: with the function that writes, the bytes, and the `caller`'s frame."""
+"""Performs a write; gets the function that writes, the bytes, and the frame of the `caller`."""
 
 _heard: list[tuple[int, Heard]] = []
 
@@ -47,7 +47,7 @@ def install_in_sockets(replace: Replace, kind: Any) -> None:
     """Patch the reads of a class of sockets.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
         kind: The class.
     """
     for name in ("recv", "recv_into", "recvfrom", "recvfrom_into", "accept"):
@@ -87,7 +87,7 @@ def hear(number: int, heard: Heard) -> None:
 
 
 def leave(heard: Heard) -> None:
-    """Call it no more."""
+    """Stop calling `heard`."""
     _heard[:] = [each for each in _heard if each[1] != heard]
 
 
@@ -113,7 +113,7 @@ def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:
         data = _read(fd, length)
         handler.draw(scope, _LENGTH, lambda: len(data))
         return data
-    # What the other end writes in several pieces comes in the recorded ones, whatever their moments.
+    # Read as many bytes as were recorded, in however many pieces the other end writes them.
     wanted = handler.draw(scope, _LENGTH, lambda: None)
     if not isinstance(wanted, int) or not 0 < wanted <= length:
         return _read(fd, length)
@@ -125,7 +125,7 @@ def _of_pipe(fd: int, length: int, caller: FrameType | None) -> bytes:
 
 
 class _PipeFile(io.RawIOBase):
-    """The raw stream of a file that the program makes of a pipe it reads from (`os.fdopen`)."""
+    """The raw stream of a file that the program opens on a pipe (`os.fdopen`)."""
 
     def __init__(self, raw: Any) -> None:
         self._raw = raw

@@ -17,7 +17,7 @@ TRANSPARENT = {
     "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
     "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "sniffio",
 }  # fmt: skip
-"""Frameworks whose own tasks do not show in addresses: a recording survives upgrades.
+"""Frameworks whose own tasks are not in addresses: a recording survives their upgrades.
 
 Their adapters name the parallel parts.
 """
@@ -35,7 +35,7 @@ _PLUMBING = {
 
 
 def listening() -> Scope | None:
-    """The scope of the running code, where what it does is recorded or replayed."""
+    """Return the scope of the running code, if its effects are recorded or replayed."""
     scope = current()
     return None if scope is None or scope.hidden else scope
 
@@ -71,27 +71,27 @@ def _judged(module: str) -> bool | None:
     """Return True if a module belongs to a framework; None if it only carries other code."""
     top = module.partition(".")[0]
     if top == "agents":
-        # A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart.
+        # The OpenAI Agents SDK, or a package of the program's own with that name.
         return hasattr(sys.modules.get(top), "run_internal")
     found = _known[module] = None if top in _PLUMBING else top in TRANSPARENT
     return found
 
 
 def context_of(fn: Any) -> Context | None:
-    """The context that a function is the `run` of."""
+    """Return the context if a function is its `run` method, else None."""
     owner = getattr(fn, "__self__", None)
     return owner if isinstance(owner, Context) and getattr(fn, "__name__", "") == "run" else None
 
 
 def inner_of(fn: Any, args: tuple[Any, ...]) -> Any:
-    """Return the function that a job really runs, behind `functools.partial` and `Context.run`."""
+    """Return the function that a job runs, unwrapped from `functools.partial` and `Context.run`."""
     while isinstance(fn, functools.partial):
         fn, args = fn.func, (*fn.args, *args)
     return args[0] if context_of(fn) is not None and args else fn
 
 
 def name_of(code: Any, rules: int = RULES) -> str:
-    """A short, stable name of what is started.
+    """Return a short, stable name of a task, thread or job.
 
     Args:
         code: A function, a coroutine, or an object that is called.
@@ -108,7 +108,7 @@ def name_of(code: Any, rules: int = RULES) -> str:
 
 @functools.lru_cache(1024)
 def plain_name(qualname: str, rules: int = RULES) -> str:
-    """Return a qualified name without the marks of addresses; `rules` as for `name_of`."""
+    """Return a qualified name that can be part of an address; `rules` as for `name_of`."""
     name = qualname if rules < _ALIKE else without_comprehensions(qualname)
     return name.replace(".<locals>", "").replace("/", "|")
 
@@ -123,5 +123,5 @@ def without_comprehensions(qualname: str) -> str:
     """Return a qualified name as Python 3.12 and later write it: without comprehensions."""
     if "comp>" not in qualname:
         return qualname
-    # Twice: behind an outermost one that is removed, another may be the first.
+    # Twice: after the outermost one is removed, another one may be the first.
     return _COMPREHENSION.sub("", _COMPREHENSION.sub("", qualname)) or "<module>"

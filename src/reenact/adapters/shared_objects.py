@@ -1,4 +1,4 @@
-"""Name what processes share without a recorded order: plain memory."""
+"""Name the memory that processes share without a recorded order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Track the threads that wait for each other, for the turnstile.
 
 Where the program's own code waits without a time limit (a condition, an event, a queue, a barrier, another thread, a
-lock that is held), going on is a wake-up like any other: it passes the turnstile in its turn, and its line in the
-recording is `woken#0`. So of the threads that one call wakes only one runs at a time, and objects that nothing guards
-are changed in a replay in the recorded order.
+lock that is held), the end of the wait passes the turnstile in its turn, and its line in the recording is `woken#0`. So
+of the threads that one call wakes, only one runs at a time, and a replay changes unguarded objects in the recorded
+order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _sleeping = allocate_lock()
 """Guards the list of the threads that wait for each thread or condition, in order."""
 
 _job = threading.local()
-"""Has `waits` set in a thread that runs a wait as a job (`submit(event.wait)`)."""
+"""`waits` is True in a thread that runs a wait as a job (`submit(event.wait)`)."""
 
 _ended: WeakSet[threading.Thread] = WeakSet()
 """The threads of runs that have ended, or are about to."""
@@ -50,7 +50,7 @@ def join(original: Callable[..., Any], thread: threading.Thread, timeout: float 
     if scope is None:
         original(thread, timeout)
         return
-    # The threads of a pool, which belong to no run, are joined in any order.
+    # The threads of a pool belong to no run: they are joined in any order.
     turn = timeout is None and getattr(thread, "_reenact_within", False) and _takes_turns(scope)
     sleeper = _begins(scope, thread, turn=turn)
     ended = False
@@ -83,9 +83,9 @@ def wait(original: Callable[..., Any], condition: threading.Condition, timeout: 
 
 
 def _until_notified(condition: Any, scope: Scope, *, turn: bool) -> bool:
-    """Wait, then for this thread's turn if it has one, and then take the lock.
+    """Wait to be notified, then for this thread's turn if it has one; then take the lock.
 
-    Others may need the lock.
+    Other threads may need the lock before this thread's turn.
     """
     waiter = allocate_lock()
     waiter.acquire()
@@ -94,7 +94,7 @@ def _until_notified(condition: Any, scope: Scope, *, turn: bool) -> bool:
     state = condition._release_save()
     woken = False
     try:
-        # At rest only now that the lock is free, which others take as soon as this thread rests.
+        # The thread rests only once the lock is free: others take it as soon as this thread rests.
         scope.run.turnstile.blocks(lambda: sleeper in _sleepers.get(id(condition), ()))
         if standstill.watched(scope):
             standstill.until(scope, lambda seconds: waiter.acquire(timeout=seconds))
@@ -181,18 +181,18 @@ def notify(original: Callable[..., Any], condition: threading.Condition, n: int 
 
 
 def _wake(owner: Any, count: int) -> None:
-    """Mark the threads that wait for this as running: at once, before they get the processor."""
+    """Mark the threads that wait for `owner` as running, before they really run."""
     with _sleeping:
         sleepers = _sleepers.get(id(owner), [])
         woken, sleepers[:count] = sleepers[:count], []
     for scope, thread, turn in woken:
-        # In a recording, one that goes on in its turn does not run before.
+        # In a recording, a thread that has a turn does not run before it.
         if scope.run.replaying or not turn:
             scope.run.turnstile.woken(thread)
 
 
 def ended(thread: threading.Thread) -> None:
-    """Mark the threads that have joined that thread as running."""
+    """Mark the threads that join that thread as running."""
     _ended.add(thread)
     _wake(thread, len(_sleepers))
 
@@ -210,7 +210,7 @@ class WorkEnd:
         self._waiting: list[tuple[Any, Turnstile, int]] = []
 
     def wait(self, scope: Scope) -> None:
-        """Wait for it. Raises `Halt` if nothing can bring it in a replay."""
+        """Wait for the end of the work. Raises `Halt` if nothing can end it in a replay."""
         turnstile, waiter = scope.run.turnstile, allocate_lock()
         waiter.acquire()
         with self._lock:
@@ -226,7 +226,7 @@ class WorkEnd:
             turnstile.unblocks()
 
     def look(self) -> None:
-        """Wake those who wait if the work is over."""
+        """Wake the waiting threads if the work is over."""
         with self._lock:
             waiting = self._waiting if self._over() else []
             self._waiting = [] if waiting else self._waiting

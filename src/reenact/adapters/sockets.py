@@ -1,4 +1,4 @@
-"""Sockets: their reads, their ports, and the name of the machine."""
+"""Sockets: their reads, their ports, and the host name."""
 
 from __future__ import annotations
 

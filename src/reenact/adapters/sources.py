@@ -1,7 +1,7 @@
-"""The source of a tool: a digest over its code, and its inputs that no recording can hold.
+"""The source of a tool: a digest of its code, and its inputs that cannot be recorded.
 
-Looked at is the tool's function and each function of the program that it names, through the program's own modules,
-classes and closures. Code of installed packages is not followed.
+The digest covers the tool's function and each function of the program that it names, through the program's own
+modules, classes and closures. Code of installed packages is not followed.
 """
 
 from __future__ import annotations
@@ -60,27 +60,27 @@ _UNSEEN: dict[int, tuple[object, str]] = {
     for one in found
 }  # fmt: skip
 _CODE = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
-"""The kinds of things that have code of their own, or are a library's."""
+"""The kinds of objects that are code, and no constants."""
 
 DECLARED = "__reenact_writes__"
-"""The attribute of a function with the word that it writes, or only reads."""
+"""The attribute of a function that declares if it writes."""
 
 SUBSTITUTE = "__reenact_substitute__"
-"""The attribute of a function with the answer that is declared for where it may not run."""
+"""The attribute of a function that declares its answer where it may not run."""
 
-_known: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakref.WeakKeyDictionary()
-"""The sources of one run's tools; in the next run a name may stand for something else."""
+_sources: weakref.WeakKeyDictionary[Any, tuple[weakref.ref[Run], Source]] = weakref.WeakKeyDictionary()
+"""The source of each tool in its run; in the next run, a name may be that of another object."""
 
 
 def source_of(function: Any) -> Source | None:
-    """Return the source of a tool's function; None outside of a run, or of other code."""
+    """Return the source of a tool's function; None outside of a run, or if a library has it."""
     scope = current()
     given, function = function, _plain(function) if scope is not None else None
     if scope is None or function is None:
         return None
-    known = _known.get(function)
-    if known is not None and known[0]() is scope.run:
-        return known[1]
+    cached = _sources.get(function)
+    if cached is not None and cached[0]() is scope.run:
+        return cached[1]
     with entered(None):
         try:
             found = _Walk(function, scope.run).source()
@@ -92,12 +92,12 @@ def source_of(function: Any) -> Source | None:
             near=writers_near(function),
             substitute=substitute_of(given),
         )
-    _known[function] = weakref.ref(scope.run), found
+    _sources[function] = weakref.ref(scope.run), found
     return found
 
 
 class ToolSource:
-    """The source of one tool's function, looked for once in each run.
+    """The source of one tool's function, found once in each run.
 
     Args:
         function: The tool's function.
@@ -105,36 +105,37 @@ class ToolSource:
 
     def __init__(self, function: Any) -> None:
         self._function = function
-        self._known: tuple[weakref.ref[Run], Source | None] | None = None
+        self._cached: tuple[weakref.ref[Run], Source | None] | None = None
 
     def __call__(self) -> Source | None:
         """Return as `source_of` does."""
         scope = current()
         if scope is None:
             return None
-        known = self._known
-        if known is None or known[0]() is not scope.run:
-            known = self._known = weakref.ref(scope.run), source_of(self._function)
-        return known[1]
+        cached = self._cached
+        if cached is None or cached[0]() is not scope.run:
+            cached = self._cached = weakref.ref(scope.run), source_of(self._function)
+        return cached[1]
 
 
 def declaration_of(thing: Any) -> bool | None:
-    """Return what `@reenact.tool(writes=…)` says at a function."""
-    told = _told(thing, DECLARED)
-    return told if isinstance(told, bool) else None
+    """Return the `writes` of a function's `@reenact.tool(writes=…)`, or None."""
+    declared = _attribute(thing, DECLARED)
+    return declared if isinstance(declared, bool) else None
 
 
 def substitute_of(thing: Any) -> Substitute | None:
-    """Return the answer that `@reenact.tool(fixed=…)` or `simulated=…` declares at a function."""
-    told = _told(thing, SUBSTITUTE)
-    return told if isinstance(told, Substitute) else None
+    """Return the answer of a function's `@reenact.tool(fixed=…)` or `simulated=…`, or None."""
+    declared = _attribute(thing, SUBSTITUTE)
+    return declared if isinstance(declared, Substitute) else None
 
 
-def _told(thing: Any, name: str) -> Any:
+def _attribute(thing: Any, name: str) -> Any:
+    """Return the attribute of a callable, or of a function that it wraps; None if none has it."""
     for _ in range(20):
-        told = inspect.getattr_static(thing, name, None)
-        if told is not None:
-            return told
+        value = inspect.getattr_static(thing, name, None)
+        if value is not None:
+            return value
         if isinstance(thing, functools.partial):
             thing = thing.func
         elif isinstance(thing, types.MethodType):
@@ -147,7 +148,7 @@ def _told(thing: Any, name: str) -> Any:
 
 
 def _plain(thing: Any) -> types.FunctionType | None:
-    """Return the program's function behind partials, methods, wrappers and objects."""
+    """Return the program's function that a partial, method, wrapper or object calls, or None."""
     for _ in range(20):
         if isinstance(thing, functools.partial):
             thing = thing.func
@@ -179,7 +180,7 @@ class _UsedNames:
 
 
 class _Walk:
-    """Everything of the program's own that one function reaches by name."""
+    """Collects the program's own code that one function reaches by name."""
 
     def __init__(self, function: types.FunctionType, run: Run) -> None:
         self._run = run
@@ -270,7 +271,7 @@ class _Walk:
                 self._object(found, name, attributes)
 
     def _constant(self, members: dict[str, Any], name: str, thing: Any) -> None:
-        """Add what a module's source says of a name that stands for a value."""
+        """Add the source that assigns a module's name, if its value is not code."""
         if not isinstance(thing, _CODE) and name in members:
             self._constants.add(constants.of_module(members, name))
 
@@ -330,7 +331,7 @@ def _file(kind: type) -> str:
 
 
 def _native(top: str) -> bool:
-    """Return True if an installed package is native code, or has native code loaded."""
+    """Return True if an installed package is a native extension, or has loaded one."""
     if top in sys.stdlib_module_names or top in sys.builtin_module_names or top == "reenact":
         return False
     return any(
@@ -369,8 +370,7 @@ def _names(code: types.CodeType) -> _UsedNames:
 def _text(code: types.CodeType, module: str | None) -> str:
     """Return a function's source without comments and layout; else its instructions.
 
-    `inspect` looks for the module of bare code among all that are imported, which takes longer than all else here. It
-    takes a function's module as given.
+    `inspect` is given a function with its module: for bare code, it searches all imported modules, which is slow.
     """
     closure = tuple(types.CellType() for _ in code.co_freevars)
     function = types.FunctionType(code, {"__name__": module}, closure=closure)

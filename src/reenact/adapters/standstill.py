@@ -1,14 +1,14 @@
-"""Find waits that nothing can end any more: the replayed program stands still.
+"""Find waits that nothing can end: the replayed program stands still.
 
-A tool that is answered without running does not set the event that another thread waits for. So each wait without a
-time limit is looked at while it lasts. The program stands still if all threads of the run wait, no outcome is due,
+A tool that is answered without running does not set the event that another thread waits for. So a replay checks each
+wait without a time limit while it lasts. The program stands still if all threads of the run wait, no outcome is due,
 nothing runs for real, and neither this process nor its children have worked for ten seconds. One waiting thread, or
 task of an event loop, then gets a departure that names all waits with their lines.
 
-Threads outside of the run may do anything: with one of them the program has to be quiet for a minute.
+Threads outside of the run may do anything: beside one of them, the program has to be quiet for a minute.
 
 A program can also wait by sleeping again and again. It polls in vain if it sleeps three thousand times in a row, none
-of which is recorded, and nothing else happens. A loop that does not even sleep is not found: it works.
+of them recorded, and nothing else happens. A loop that does not even sleep is not found: it works.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _POLLS = 3000
 """The number of sleeps in a row, none of them recorded, after which a program polls in vain."""
 
 _LEFT = 40
-"""The looks at a main task behind a departure, after which the same wait is in vain."""
+"""The looks at a main task after a departure, after which the same wait is in vain."""
 
 _watches: WeakKeyDictionary[Run, _RunWatch] = WeakKeyDictionary()
 _watching = allocate_lock()
@@ -56,12 +56,12 @@ _threads: dict[int, tuple[Run, bool]] = {}
 
 
 def watched(scope: Scope) -> bool:
-    """Return True if waits of this scope are looked at: in a replay that is not live."""
+    """Return True if waits of this scope are checked: in a replay that is not live."""
     return scope.run.replaying and not scope.run.handler.gone_live
 
 
 class _RunWatch:
-    """The looks at one run, which its waiting threads and event loops share."""
+    """The checks of one run, which its waiting threads and event loops share."""
 
     def __init__(self) -> None:
         self._looking = allocate_lock()
@@ -73,7 +73,7 @@ class _RunWatch:
         self._position = -1
 
     def found(self, run: Run, path: str) -> BaseException | None:
-        """Look again, but not too often: return the departure that ends the wait, if there is one."""
+        """Check again, but not too often; return the departure that ends the wait, or None."""
         handler = run.handler
         if handler.poison is not None:
             return handler.poison
@@ -142,7 +142,7 @@ def until(scope: Scope, attempt: Callable[[float], Any]) -> None:
 
 
 def look(scope: Scope) -> None:
-    """Look again at a wait. Raises the departure that ends it."""
+    """Check a wait again. Raises the departure that ends it."""
     found = _watch_of(scope.run).found(scope.run, scope.path)
     if found is not None:
         raise found
@@ -154,9 +154,9 @@ def _watch_of(run: Run) -> _RunWatch:
 
 
 def slept(scope: Scope, frame: FrameType) -> None:
-    """Count a thread's sleep that no recording has.
+    """Count a thread's sleep that is not recorded.
 
-    Raises the departure of a thread that polls in vain.
+    Raises a departure if the thread polls in vain.
 
     Args:
         scope: The scope of the thread.
@@ -170,7 +170,7 @@ def slept(scope: Scope, frame: FrameType) -> None:
 
 @contextmanager
 def waiting(run: Run, *, ends: bool = False) -> Iterator[None]:
-    """Count the running thread as one that waits while the body runs.
+    """Count the running thread as waiting while the body runs.
 
     Args:
         run: The thread's run.
@@ -189,9 +189,9 @@ def waiting(run: Run, *, ends: bool = False) -> Iterator[None]:
 
 
 def _strangers(run: Run) -> list[threading.Thread]:
-    """Return the threads that are neither the run's nor Reenact's, without idle ones of pools."""
+    """Return the threads that are neither the run's nor Reenact's, nor idle workers of pools."""
     frames = current_frames()
-    # Without the module there is no pool.
+    # If the module is not imported, there is no pool.
     worker: Any = getattr(sys.modules.get("concurrent.futures.thread"), "_worker", None)
     idle = getattr(worker, "__code__", None)
     threads = {
@@ -208,14 +208,14 @@ def _strangers(run: Run) -> list[threading.Thread]:
 
 
 def of_loop(scope: Scope, loop: Any) -> None:
-    """Look at an event loop of a replay as long as it runs."""
+    """Check an event loop of a replay as long as it runs."""
     if watched(scope) and not _looked_at(loop, scope.run):
         _loops[loop] = ref(scope.run)
         _LoopWatch(scope, loop).again()
 
 
 class _LoopWatch:
-    """The looks at an event loop.
+    """The checks of an event loop.
 
     Args:
         scope: The scope of the code that runs the loop.
@@ -223,7 +223,7 @@ class _LoopWatch:
     """
 
     def __init__(self, scope: Scope, loop: Any) -> None:
-        # A loop that is never closed must not keep a run alive that is over.
+        # A weak reference: a loop that is never closed must not keep its run alive.
         self._run = ref(scope.run)
         self._path = scope.path
         self._loop = loop
@@ -231,7 +231,7 @@ class _LoopWatch:
         self._looks = 0
 
     def again(self) -> None:
-        """Look again in a while."""
+        """Check again after a while."""
         real_call_at(self._loop)(self._loop.time() + _LOOK, self._look, context=Context())
 
     def _look(self) -> None:
@@ -242,7 +242,7 @@ class _LoopWatch:
         found, waiter = _watch_of(run).found(run, self._path), _waiter(self._loop)
         self._looks = self._looks + 1 if waiter is self._last else 0
         self._last = waiter
-        # Behind a departure the main task may clean up, and waits for one thing after another.
+        # After a departure, the main task may clean up, and wait for several things in turn.
         if found is not None and waiter is not None and (not departed or self._looks > _LEFT):
             waiter.set_exception(found)
         self.again()
@@ -254,11 +254,11 @@ def _looked_at(loop: Any, run: Run) -> bool:
 
 
 def polls_in_vain(scope: Scope, loop: Any) -> bool:
-    """Count a loop's timer that no recording has.
+    """Count a loop's timer that is not recorded.
 
-    Return True if the loop polls in vain: its main task then has the departure.
+    Return True if the loop polls in vain: its main task then gets the departure.
     """
-    # What a tool waits for that runs for real takes its time.
+    # A tool that runs for real may wait for long.
     if not watched(scope) or "#" in scope.path:
         return False
     found = _watch_of(scope.run).polled(scope, lambda: ", ".join(_waits(set())))
@@ -291,7 +291,7 @@ def _main(loop: Any) -> Any:
 
 
 def _waits(threads: set[int]) -> list[str]:
-    """Return what these threads, or else the running event loop, wait for."""
+    """Return the waits of these threads, and of the running event loop, in words."""
     main = threading.main_thread().ident
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     frames = current_frames()

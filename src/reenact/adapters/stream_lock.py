@@ -1,4 +1,4 @@
-"""The lock of a standard stream: the program's threads write in the recorded order."""
+"""The lock of a standard stream, so that the program's threads write in the recorded order."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.00005, 0.005
 class StreamLock(OrderedRLock):
     """A lock for writing to a standard stream.
 
-    A thread that waits for a lock of a library, which the waiting one holds, cannot come. So a wait ends when no
-    thread works.
+    The thread whose turn it is cannot come if it waits for a lock of a library that the waiting thread holds. So a wait
+    ends when no thread works.
 
     Args:
         name: The name of the stream.
@@ -26,12 +26,12 @@ class StreamLock(OrderedRLock):
     __slots__ = ()
 
     def __new__(cls, name: str) -> Any:
-        """Return one for that stream of the process."""
+        """Return a lock for that stream of the process."""
         return cls._named(name)
 
     def _waited(self, scope: Scope) -> bool:
-        # One that waits for a lock gets it as soon as it is free, and then waits for the interpreter: the writer before
-        # would find it taken at the next piece of its line, and each line would be torn.
+        # A thread in `acquire` gets the lock as soon as it is free, and then waits for the interpreter. The writer runs
+        # on: it would find the lock taken before the next part of its line, and each line would be torn.
         pause = _FIRST_PAUSE
         while not self._real.acquire(False):
             _sleep(pause)
@@ -42,5 +42,5 @@ class StreamLock(OrderedRLock):
         return super()._may_come(scope) and scope.run.turnstile.quiet_for() < PATIENCE
 
     def at_fork(self) -> None:
-        """This process is a fork: no other thread is left that may have the lock."""
+        """Free the lock in a forked process: a thread that had it does not exist there."""
         self._at_fork_reinit()

@@ -1,6 +1,6 @@
-"""Jobs of thread pools: their scopes, and the order in which workers take them up.
+"""Jobs of thread pools: their scopes, and the order in which workers start them.
 
-A job gets its scope when it is handed in. It begins in its turn, as a thread does.
+A job gets its scope when it is submitted. It begins in its turn, as a thread does.
 """
 
 from __future__ import annotations
@@ -33,46 +33,46 @@ T = TypeVar("T")
 
 
 class JobEnd:
-    """The end of a job, from which its event loop is to hear.
+    """The end of a job that an event loop awaits.
 
-    A replay counts the ends of which the loops have not heard yet.
+    The turnstile counts the ends that have not reached their loops yet.
 
     Args:
         turnstile: The run's.
-        loop: The loop that is to hear it.
+        loop: The loop that awaits the job.
     """
 
-    __slots__ = ("_given", "_heard", "_lock", "_loop", "_turnstile")
+    __slots__ = ("_lock", "_loop", "_received", "_reported", "_turnstile")
 
     def __init__(self, turnstile: Turnstile, loop: asyncio.AbstractEventLoop) -> None:
         self._turnstile = turnstile
         self._loop = loop
         self._lock = allocate_lock()
-        self._given = self._heard = False
+        self._reported = self._received = False
 
-    def give(self) -> None:
-        """It has ended. A loop that is closed, or waits for it no more, will not hear it."""
+    def report(self) -> None:
+        """Note that the job has ended, unless the loop is closed or no longer awaits it."""
         with self._lock:
-            self._given = not self._heard and not self._loop.is_closed()
-            if self._given:
+            self._reported = not self._received and not self._loop.is_closed()
+            if self._reported:
                 self._turnstile.job_done()
 
-    def hear(self) -> None:
-        """The loop has heard it, or waits for it no more."""
+    def receive(self) -> None:
+        """Note that the loop has received the end, or no longer awaits it."""
         with self._lock:
-            if self._given and not self._heard:
+            if self._reported and not self._received:
                 self._turnstile.job_passed()
-            self._heard = True
+            self._received = True
 
 
 awaited: ContextVar[JobEnd | None] = ContextVar("reenact_awaited", default=None)
-"""The list in which a job that an event loop awaits reports its end."""
+"""The end of the job that is being submitted, if an event loop awaits it."""
 
 _finished = threading.local()
 """The turnstile of the job that this thread has just done."""
 
-_HAND_IN = ("asyncio.", "concurrent.futures")
-"""Modules that hand in jobs for their callers."""
+_SUBMITTERS = ("asyncio.", "concurrent.futures")
+"""Modules that submit jobs for their callers."""
 
 _NEVER = "cancelled before it began"
 
@@ -81,12 +81,12 @@ def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
     """Patch thread pools.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     replace(ThreadPoolExecutor, "__init__", _made)
     replace(ThreadPoolExecutor, "submit", _submit)
-    replace(ThreadPoolExecutor, "shutdown", _shut)
-    replace(_WorkItem, "run", _work)
+    replace(ThreadPoolExecutor, "shutdown", _shutdown)
+    replace(_WorkItem, "run", _run_item)
 
 
 def _submit(
@@ -101,67 +101,79 @@ def _submit(
     inner = inner_of(fn, args)
     child = scope.child("thread:" + name_of(inner, scope.run.rules))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
-        # Recorded, it was cancelled before a worker took it up.
-        with ordered.naming(child):
-            future: Any = Future()
-        never = pool_workers.NeverBegun(future)
-        jobs = pool_workers.queue_of(pool)
-        if jobs is not None:
-            jobs.keep(never)
-        future.add_done_callback(functools.partial(_told, never))
-        _places(pool).never.append(never)
-        return future
-    places = _places(pool)
-    child.run.working.add(child.path)
-    # Such a wait is the program's, though only libraries are seen below it.
-    run = _wait if sleepers.is_wait(inner) and callers.program(_giver(sys._getframe(2))) else _job
-    job = functools.partial(run, child, places, awaited.get(), fn, *args, **kwargs)
-    places.taken(child)
-    # The pool takes up jobs as they are handed in, so threads hand them in in the recorded order.
-    with places.order:
-        token = current_scope.set(None)
-        try:
-            # The first submission starts a pool's threads, which serve all tasks: they have no scope.
-            with ordered.naming(child):
-                initializers.starting(pool, scope)
-                future = original(pool, job)
-        except BaseException:
-            # The pool is shut down, or broken.
-            child.run.working.discard(child.path)
-            places.left(child)
-            raise
-        finally:
-            current_scope.reset(token)
+        return _never_begun(pool, child)
+    load = _load_of(pool)
+    # A job that only waits (`submit(event.wait)`) has no frame of the program's: its wait is the program's, if the
+    # program has submitted it.
+    run = _wait if sleepers.is_wait(inner) and callers.program(_submitter(sys._getframe(2))) else _job
+    job = functools.partial(run, child, load, awaited.get(), fn, *args, **kwargs)
+    future = _enqueue(original, pool, job, scope, child)
     if scope.run.replaying and scope.run.handler.due(child, BEGIN) is not None:
-        # Recorded, a worker had started it before it could be cancelled.
+        # In the recording, a worker had started it before it could be cancelled.
         future.cancel = lambda: False
-    future.add_done_callback(functools.partial(_cancelled, child, places))
+    future.add_done_callback(functools.partial(_done, child, load))
     return future
 
 
-def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
+def _never_begun(pool: Any, child: Scope) -> Any:
+    """Return the future of a job that was cancelled in the recording before a worker started it."""
+    with ordered.naming(child):
+        future: Any = Future()
+    never = pool_workers.NeverBegun(future)
+    queue = pool_workers.queue_of(pool)
+    if queue is not None:
+        queue.keep(never)
+    future.add_done_callback(functools.partial(_notify_waiters, never))
+    _load_of(pool).never.append(never)
+    return future
+
+
+def _enqueue(original: Callable[..., Any], pool: Any, job: Any, scope: Scope, child: Scope) -> Any:
+    """Put a job into the pool's queue, in the recorded order; return its future."""
+    load = _load_of(pool)
+    child.run.working.add(child.path)
+    load.add(child)
+    with load.order:
+        # The first submission starts a pool's threads, which serve all tasks: they have no scope.
+        token = current_scope.set(None)
+        try:
+            with ordered.naming(child):
+                initializers.starting(pool, scope)
+                return original(pool, job)
+        except BaseException:
+            # The pool is shut down, or broken.
+            child.run.working.discard(child.path)
+            load.remove(child)
+            raise
+        finally:
+            current_scope.reset(token)
+
+
+def _done(scope: Scope, load: _PoolLoad, future: Any) -> None:
     if future.cancelled():
         scope.run.working.discard(scope.path)
-        places.left(scope)
+        load.remove(scope)
         scope.run.handler.fire(scope, _NEVER)
     else:
         pool_workers.pass_cancelled()
 
 
-def _told(job: pool_workers.NeverBegun, _: Any) -> None:
-    """Tell those who wait for a job that no worker will come by, as the worker would."""
+def _notify_waiters(job: pool_workers.NeverBegun, _: Any) -> None:
+    """Wake the threads that wait for a cancelled job, unless a worker is to do so."""
     if not job.kept:
         job.run()
 
 
-class _Places:
-    """The jobs of a pool and its free workers: a job without a free worker does not start yet.
+class _PoolLoad:
+    """The jobs of a pool and its free workers, counted for the turnstile.
 
-    Each job is named by its scope. It leaves once: by its end, or cancelled before it began.
+    A job without a free worker does not start yet. `pool_workers.WorkerQueue` decides which worker gets which job; some
+    pools have none: those made outside of a run, and classes with a queue of their own. Each job is named by its scope,
+    and removed once: at its end, or when it is cancelled before it began.
 
     Args:
         workers: The number of workers.
-        order: The lock for handing in jobs.
+        order: The lock for submitting jobs.
     """
 
     def __init__(self, workers: int, order: Any) -> None:
@@ -171,17 +183,17 @@ class _Places:
         self._queued: dict[Scope, None] = {}
         self._lock = threading.Lock()
         self.ended = sleepers.WorkEnd(lambda: self.idle)
-        """Comes when there is nothing to do, before the last worker has ended."""
+        """The moment without any job, which comes before the last worker ends."""
         self.never: list[pool_workers.NeverBegun] = []
-        """The jobs that a replay does not hand in: they were cancelled before they began."""
+        """The jobs that a replay does not submit: they were cancelled before they began."""
 
     @property
     def idle(self) -> bool:
         """True if there is nothing to do."""
         return self._free == self._workers and not self._queued
 
-    def taken(self, job: Scope) -> None:
-        """A job is handed in."""
+    def add(self, job: Scope) -> None:
+        """Count a submitted job."""
         job.run.threaded = True
         with self._lock:
             starts = self._free > 0
@@ -191,8 +203,8 @@ class _Places:
         if starts:
             job.run.turnstile.thread_started()
 
-    def left(self, job: Scope) -> None:
-        """A job has ended, or will not begin; its worker takes up the next one, if there is one."""
+    def remove(self, job: Scope) -> None:
+        """Count a job that has ended, or will not begin; its worker starts the next one, if any."""
         with self._lock:
             starts = False
             if job in self._queued:
@@ -207,17 +219,17 @@ class _Places:
         self.ended.look()
 
 
-_pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
+_pools: WeakKeyDictionary[Any, _PoolLoad] = WeakKeyDictionary()
 if hasattr(os, "register_at_fork"):
     # A fork of the process has none of its workers.
     os.register_at_fork(after_in_child=_pools.clear)
 
 
-def _places(pool: Any) -> _Places:
-    known = _pools.get(pool)
-    if known is None:
-        known = _pools[pool] = _Places(pool._max_workers, nullcontext())
-    return known
+def _load_of(pool: Any) -> _PoolLoad:
+    load = _pools.get(pool)
+    if load is None:
+        load = _pools[pool] = _PoolLoad(pool._max_workers, nullcontext())
+    return load
 
 
 def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
@@ -226,10 +238,10 @@ def _made(original: Callable[..., None], pool: Any, *args: Any, **options: Any) 
         pool_workers.made(pool, all_first=initializers.of(pool) is not None)
     order = locks.OrderedLock.of_pool(sys._getframe(2))
     if order is not None:
-        _pools[pool] = _Places(pool._max_workers, order)
+        _pools[pool] = _PoolLoad(pool._max_workers, order)
 
 
-def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
+def _job(scope: Scope, load: _PoolLoad, end: JobEnd | None, fn: Any, *args: Any, **kwargs: Any) -> Any:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = current_scope.set(scope)
@@ -247,8 +259,8 @@ def _job(scope: Scope, places: _Places, end: JobEnd | None, fn: Any, *args: Any,
         locks.working(None)
         current_scope.reset(token)
         if end is not None:
-            end.give()
-        places.left(scope)
+            end.report()
+        load.remove(scope)
         _finished.turnstile = turnstile
 
 
@@ -258,43 +270,43 @@ def _wait(*args: Any, **kwargs: Any) -> Any:
         return _job(*args, **kwargs)
 
 
-def _giver(frame: FrameType | None) -> FrameType | None:
-    """Return the frame that hands in a job, behind the standard library's."""
+def _submitter(frame: FrameType | None) -> FrameType | None:
+    """Return the frame that submits a job, without those of the standard library and of Reenact."""
     while frame is not None and (
-        frame.f_globals.get("__name__", "").startswith(_HAND_IN)
+        frame.f_globals.get("__name__", "").startswith(_SUBMITTERS)
         or frame.f_code.co_filename.startswith(callers.OURS)
     ):
         frame = frame.f_back
     return frame
 
 
-def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
-    """Run a job; its end includes the callbacks of its future, which run in its thread."""
+def _run_item(original: Callable[..., None], item: Any, *args: Any) -> None:
+    """Run a job; it ends after the callbacks of its future, which run in the same thread."""
     try:
         original(item, *args)
     finally:
-        pool_workers.left()
+        pool_workers.job_ended()
         turnstile = getattr(_finished, "turnstile", None)
         if turnstile is not None:
             _finished.turnstile = None
             turnstile.thread_ends()
 
 
-def _shut(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
-    places = _pools.get(pool)
-    if places is not None and options.get("cancel_futures"):
-        for job in [job for job in places.never if not job.kept]:
-            # Nobody is told of a job that is cancelled in this way.
+def _shutdown(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
+    load = _pools.get(pool)
+    if load is not None and options.get("cancel_futures"):
+        for job in [job for job in load.never if not job.kept]:
+            # The plain pool does not wake the threads that wait for a job cancelled by `shutdown`.
             job.kept = True
             job.future.cancel()
     scope = current()
-    if places is None or initializers.of(pool) is not None:
+    if load is None or initializers.of(pool) is not None:
         original(pool, *args, **options)
         return
     waits = args[0] if args else options.get("wait", True)
-    if scope is not None and waits and not places.idle and threading.current_thread() not in pool._threads:
+    if scope is not None and waits and not load.idle and threading.current_thread() not in pool._threads:
         original(pool, wait=False, cancel_futures=bool(options.get("cancel_futures")))
-        places.ended.wait(scope)
-    # Its threads end at once: to wait for them is no rest, in which others might come first.
+        load.ended.wait(scope)
+    # The pool's threads end at once: this short wait lets no other thread go first.
     with entered(None):
         original(pool, *args, **options)

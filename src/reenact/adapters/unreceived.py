@@ -1,6 +1,6 @@
 """The messages that the program puts into queues, and sends to other processes.
 
-Whether they are received or not: a replay compares those that are left in a queue, and those that were sent.
+A replay compares those that are left in a queue at the end, and all that were sent, received or not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reenact.adapters.stdlib import callers
 
 
 def watch(kind: Any) -> None:
-    """Patch what makes the queues of a class, of threads or of asyncio."""
+    """Patch the constructor of a class of queues, of threads or of asyncio."""
     kind.__init__ = _watched(kind.__init__)
 
 

@@ -1,7 +1,7 @@
-"""`asyncio.wait_for` in a replay, as it was in the Python that made the recording.
+"""`asyncio.wait_for` in a replay, as in the Python that made the recording.
 
-Up to Python 3.11 a coroutine under a time limit is a task, which begins a turn of the loop later. From 3.12 on it
-begins at once. Which task of a program asks first depends on that, so a replay takes the recorded way.
+Up to Python 3.11, a coroutine under a time limit is a task, which begins one turn of the loop later. From 3.12 on, it
+begins at once. The order of a program's effects depends on that, so a replay does as the recording Python did.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def _by_task(fut: Any, timeout: float) -> Any:  # noqa: ASYNC109 - as the 
 
 
 for _way in (_at_once, _by_task):
-    # A task of it has the recorded name, and its time is one that the program gives.
+    # Its task has the recorded name, and its time limit is one that the program gives.
     _way.__name__ = _way.__qualname__ = "wait_for"
     given_times.MEMBERS[_way.__code__] = "timeout"
 
@@ -100,7 +100,7 @@ async def _waited(over: asyncio.Future[None]) -> asyncio.CancelledError | None:
 
 
 def _task_of(loop: Any, fut: Any) -> asyncio.Future[Any]:
-    """Return what is waited for as a future; its task has no scope of its own."""
+    """Return an awaitable as a future; its task has no scope of its own."""
     if asyncio.isfuture(fut):
         return fut
     create = base_events.BaseEventLoop.create_task

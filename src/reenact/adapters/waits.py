@@ -30,7 +30,7 @@ def install(replace: Replace) -> None:
     """Patch the waits that have a time limit.
 
     Args:
-        replace: Puts `wrapper(original, *args)` in the place of an owner's attribute.
+        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
     """
     replace(threading.Event, "wait", _event)
     replace(threading.Semaphore, "acquire", _acquire)
@@ -42,10 +42,7 @@ def install(replace: Replace) -> None:
 
 
 def started(thread: threading.Thread, caller: FrameType) -> None:
-    """Keep of a thread whether the program's own code has started it.
-
-    Then the waits of its target count.
-    """
+    """Note if the program's own code starts a thread: then the waits of its target count."""
     thread._reenact_counts = callers.program(caller)  # type: ignore[attr-defined]
 
 
@@ -62,7 +59,7 @@ def _counts(caller: FrameType) -> bool:
 
 
 def _true(attempt: Callable[[float], Any]) -> Callable[[float], Any]:
-    """Return `attempt` such that it raises `TooLate` for a false result."""
+    """Return a function that calls `attempt`, and raises `TooLate` for a false result."""
 
     def checked(seconds: float) -> Any:
         value = attempt(seconds)
@@ -114,7 +111,7 @@ def _join(original: Callable[..., Any], thread: Any, timeout: float | None = Non
 
 
 def asked(what: str, reached: Callable[[Any], bool], original: Callable[..., bool], thing: Any) -> bool:
-    """Ask if something that a wait was late for has come by now."""
+    """Ask if an event is set, or a thread or future has ended; recorded after a late wait."""
     value = original(thing)
     if not getattr(thing, "_reenact_late", False):
         return value
@@ -173,7 +170,7 @@ def _wait_for(
         return original(condition, predicate, timeout)
     if limited.due() is None:
         met = _or_false(limited, partial(original, condition, predicate))
-        # `isinstance` is true of plain locks, too: that of a condition made before the recording began.
+        # Not `isinstance`, which is true for plain locks, too: the condition may be older than the recording.
         if issubclass(type(condition._lock), OrderedLock):
             condition._lock.taken()
         return met
@@ -196,7 +193,7 @@ def _or_false(limited: Deadline, attempt: Callable[[float], Any]) -> Any:
 
 @contextmanager
 def _released(condition: Any) -> Iterator[None]:
-    """Let others have a condition's lock while the body runs."""
+    """Release a condition's lock while the body runs."""
     state = condition._release_save()
     try:
         yield

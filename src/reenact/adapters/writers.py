@@ -1,6 +1,6 @@
-"""Libraries through which a program can write unseen: drivers of databases and queues.
+"""Libraries that write without being recorded: drivers of databases and queues.
 
-A tool may be given a connection of such a library as an argument, and its own code then does not name the library.
+A tool may get a connection of such a library as an argument: its own code then does not name the library.
 """
 
 from __future__ import annotations
@@ -26,10 +26,7 @@ _MOST = 2000
 
 
 def writers_near(function: types.FunctionType) -> str:
-    """Return a writing library that the modules around a tool use, or an empty text.
-
-    Empty if there is none.
-    """
+    """Return a writing library that the modules around a tool use; empty if they use none."""
     pending = [function.__module__, "__main__"]
     seen: set[str] = set()
     while pending and len(seen) < _MOST:
@@ -49,7 +46,7 @@ def writers_near(function: types.FunctionType) -> str:
 
 
 def _modules(names: Mapping[str, Any]) -> dict[str, None]:
-    """Return the names of the modules that a module's globals are, or come from."""
+    """Return the names of the modules that a module's globals are, or are defined in."""
     found: dict[str, None] = {}
     values = list(names.values())
     kinds = list(map(type, values))
