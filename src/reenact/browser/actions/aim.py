@@ -33,9 +33,9 @@ LEAST = 0.5
 
 _POLL = 0.05
 _SEVERAL = 40
-"""Elements that match a selector and are looked at to find the one that its words name."""
+"""Most matches of a selector among which the one that its words name is searched."""
 _COMPARED = 200
-"""Elements that are compared with one of a record that the script states by hand."""
+"""Most elements that are compared with the one of a record that the script states."""
 _BRIEF = 400
 """Milliseconds for an act that is still obstructed once the page is quiet."""
 _LOOK = 5000
@@ -53,7 +53,7 @@ _PRESSED = (do.Click, do.Check, do.DownloadFile, do.Drag, do.Expand)
 
 
 class QuietPage:
-    """Tells if a page is quiet: nothing came or went, and no answer is awaited.
+    """Tells if a page is quiet: it no longer changes, and no request waits for an answer.
 
     Args:
         live: The browser.
@@ -130,7 +130,7 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
             if pulse is not None:
                 await pulse
         drifted = _drifted(deed) or await _ambiguous(deed)
-        # A slow look is no wait: the next run would wait as long for nothing.
+        # A slow look does not count as waiting, or the next run would wait as long for nothing.
         deed.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
         if drifted is None:
             if not gives_up or not _in_the_way(deed) or monotonic() >= end:
@@ -143,13 +143,13 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
         if not stops and not (bound and drifted.sure):
             deed.drifted = drifted
             return
-        # The page may still be on its way to what it was.
+        # The page may still be changing into the expected one.
         if not await _changes(check, calm, end):
             raise drifted
 
 
 def _in_the_way(deed: RunningAction) -> bool:
-    """Return True if the act would wait. A field for files is often hidden."""
+    """Return True if an obstacle would make the act wait. A file field is often hidden."""
     return bool(deed.obstacle) and not (deed.obstacle == "hidden" and isinstance(deed.action, do.UploadFile))
 
 
@@ -162,7 +162,7 @@ def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> b
 def _in_vain(
     known: KnownTarget | None, check: TargetCheck | None, calm: QuietPage, end: float
 ) -> Callable[[], Awaitable[bool]]:
-    """Return the question if waiting for the element is in vain; it is asked after each look."""
+    """Return a function that tells, after each look, if waiting for the element is pointless."""
     gives_up = _gives_up(known, check)
     least = max(LEAST, 2 * known.seconds) if known is not None else LEAST
 
@@ -181,12 +181,12 @@ def _gives_up(known: KnownTarget | None, check: TargetCheck | None) -> bool:
 
 
 async def _at_rest(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
-    """Return True if the page has come to rest. To be quiet is enough where a healer goes on."""
+    """Return True if the page is at rest. A quiet page is enough where a healer goes on."""
     return await (calm.quiet() if check is not None and check.waits == "quiet" else calm.finished(end))
 
 
 async def _changes(check: TargetCheck | None, calm: QuietPage, end: float) -> bool:
-    """Wait for a change of the page; return False if it comes to rest, or the time is over."""
+    """Wait for a change of the page; return False if it comes to rest or the time is over."""
     text = calm.text
     calm.polled = True
     while monotonic() < end:
@@ -220,7 +220,7 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
     deed.before = None if isinstance(before, BaseException) else before
     if isinstance(told, BaseException):
         if stops or "not attached" in str(told):
-            raise told  # without a look at the element nothing is done to it
+            raise told  # an element that cannot be inspected is not acted on
         return  # the action itself will report the error
     deed.selectors, deed.fingerprint, deed.obstacle, wording = told
     deed.wording = None if wording is None else PageWording.of(wording)
@@ -231,9 +231,9 @@ async def _look(deed: RunningAction, *, stops: bool) -> None:
 
 
 async def disarm(deed: RunningAction) -> None:
-    """End the guard that is left in the page by an act that did not come to its press.
+    """Remove the guard that an act which did not press has left in the page.
 
-    It would stop the next press.
+    The guard would stop the next press.
     """
     if deed.guard is not None:
         await deed.guard.read()
@@ -249,7 +249,7 @@ def _drifted(deed: RunningAction) -> DriftedTarget | None:
 
 
 async def _ambiguous(deed: RunningAction) -> AmbiguousTarget | None:
-    """Return the objection that another record's element is what the script states, too."""
+    """Return the error if an element of another record also is what the script states."""
     known, told = deed.known, deed.fingerprint
     if known is None or told is None or "record" not in (known.written or {}):
         return None
@@ -284,7 +284,7 @@ async def found(
     in_vain: Callable[[], Awaitable[bool]] | None = None,
     known: KnownTarget | None = None,
 ) -> Locator:
-    """Return the action's element; of several the only one that the selector's words name."""
+    """Return the action's element; of several, the only one that the selector's words name."""
     if action.id is not None:
         seen = live.sight.get(live.page)
         if seen is None:

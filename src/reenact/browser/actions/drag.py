@@ -15,10 +15,10 @@ from reenact.browser.page.live_browser import LiveBrowser
 from reenact.errors import ActionError
 
 _START = 8
-"""Pixels of the first move, by which pages know a drag from a click."""
+"""Pixels of the first move, by which pages tell a drag from a click."""
 
 _STEPS = 10
-"""Events of a move."""
+"""Mouse events of one move."""
 
 _ALONGSIDE = frozenset({
     "drop", "scroll_up", "scroll_down", "wait", "scrape", "evaluate_js", "help", "completion", "press_key",
@@ -83,7 +83,7 @@ async def _release(live: LiveBrowser, held: DraggedElement) -> None:
 
 
 async def pick_up(deed: RunningAction, element: Locator, words: str) -> None:
-    """Press the mouse on an element and begin to move it; with `by`, move it and let it go."""
+    """Press the mouse on an element and begin to move it; with `by`, move it and release it."""
     action = deed.action
     assert isinstance(action, do.Drag)
     page, mouse = deed.page, deed.page.mouse
@@ -108,7 +108,7 @@ async def pick_up(deed: RunningAction, element: Locator, words: str) -> None:
 
 
 async def put_down(deed: RunningAction, element: Locator, words: str) -> None:
-    """Move what is dragged over an element, and let it go there."""
+    """Move the dragged element over another one, and release it there."""
     action = deed.action
     assert isinstance(action, do.Drop)
     held = dragged(deed.live)
@@ -119,7 +119,7 @@ async def put_down(deed: RunningAction, element: Locator, words: str) -> None:
     await element.scroll_into_view_if_needed(timeout=deed.timeout)
     x, y = await _middle(element, deed.timeout)
     await held.page.mouse.move(x, y, steps=_STEPS)
-    x, y = await _middle(element, deed.timeout)  # pages make room for what comes
+    x, y = await _middle(element, deed.timeout)  # pages move elements to make room
     await held.page.mouse.move(x, y, steps=2)
     if not await _is_on_top(element, held, deed.timeout):
         raise ActionError(f"{words} lies under another element, which would take what is dropped")
@@ -129,7 +129,7 @@ async def put_down(deed: RunningAction, element: Locator, words: str) -> None:
 
 
 async def drop_file(deed: RunningAction, element: Locator, words: str) -> None:
-    """Drop a file on an element, as from a folder's window."""
+    """Drop a file on an element, as from a file manager."""
     action = deed.action
     assert isinstance(action, do.Drop)
     assert action.file_path is not None
@@ -152,11 +152,11 @@ async def drop_file(deed: RunningAction, element: Locator, words: str) -> None:
 async def _is_on_top(element: Locator, held: DraggedElement, timeout: float) -> bool:  # noqa: ASYNC109
     try:
         return bool(await element.evaluate(_HITS, held.element, timeout=timeout))
-    except Error:  # what is dragged is of another frame
+    except Error:  # the dragged element is in another frame
         return bool(await element.evaluate(_HITS, None, timeout=timeout))
 
 
-async def _middle(element: Locator, timeout: float) -> tuple[float, float]:  # noqa: ASYNC109 - as Playwright says it
+async def _middle(element: Locator, timeout: float) -> tuple[float, float]:  # noqa: ASYNC109 - Playwright's own option
     box = await element.bounding_box(timeout=timeout)
     if box is None:
         raise ActionError("the element takes no space on the page, so that the mouse cannot reach it")

@@ -1,4 +1,4 @@
-"""Write into fields, and look whether the field itself holds what was written."""
+"""Write into fields, and check that the field holds the text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.browser.actions.running import RunningAction
 from reenact.errors import ActionError
 
 _CONTENT = "e => e.isConnected ? e.value ?? e.getAttribute('aria-valuenow') ?? e.innerText ?? '' : null"
-"""JavaScript that returns the content of a field; null for one that was taken from the page."""
+"""JavaScript that returns the content of a field; null for one that has left the page."""
 
 _IS_KNOB = "e => e.getAttribute('role') === 'slider' && e.localName !== 'input'"
 
@@ -58,9 +58,9 @@ async def _type(deed: RunningAction, element: Locator, action: do.Fill | do.Fall
 
 
 async def _holds(field: ElementHandle, element: Locator, text: str) -> bool | None:
-    """Return True if a field holds a text, apart from spaces and marks; None if it is gone.
+    """Return True if a field holds a text, but for spaces and punctuation; None if it is gone.
 
-    The page may have renamed it as it was filled, so that its selector does not find it, or have drawn it anew.
+    While it was filled, the page may have renamed it, so that its selector finds nothing, or drawn it again.
     """
     content: str | None = None
     with suppress(Error):
@@ -75,7 +75,7 @@ async def _holds(field: ElementHandle, element: Locator, text: str) -> bool | No
 
 
 async def _turn(deed: RunningAction, element: Locator, words: str, action: do.Fill) -> None:
-    """Move a slider that the page made itself to a value, by the arrow keys."""
+    """Move a slider that is no `input` element to a value, by the arrow keys."""
     try:
         wanted = float(action.value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Fill a form by the meaning of its fields, whatever their names."""
+"""Fill a form by the purpose of its fields: from `autocomplete`, label, name or placeholder."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _LOOK = """(known) => {
     if (name === 'phone' && e.type === 'tel') return 2;
     const all = words(e), re = new RegExp(pattern, 'i');
     if (!all.some(w => re.test(w))) return 0;
-    // Of several password fields, the one that says which it is.
+    // Of several password fields, prefer the one that says "current" or "new".
     return name.endsWith('password') && new RegExp(pattern.split('|')[0], 'i').test(all.join(' ')) ? 2 : 1;
   };
   for (const pass of [3, 2, 1])
@@ -81,9 +81,9 @@ _LOOK = """(known) => {
 
 
 async def fill(page: Page, values: dict[str, str], *, hide: Hide) -> list[str]:
-    """Fill the fields that are found; return the names of the filled fields, in the given order.
+    """Fill the fields that are found; return their names, in the order of `values`.
 
-    `hide` is called with the selector and the handle of each field that gets a secret, before that is written.
+    `hide` is called with the selector and the handle of each field before a secret is written into it.
     """
     left = dict(values)
     for frame in page.frames:
@@ -98,7 +98,7 @@ async def _fill(frame: Frame, values: dict[str, str], hide: Hide) -> list[str]:
     try:
         both = await frame.evaluate_handle(_LOOK, {name: _KNOWN[name] for name in values})
     except Error:
-        return []  # the frame is gone again
+        return []  # the frame has been removed
     fields, found = await both.get_property("0"), await (await both.get_property("1")).json_value()
     for name, place in found.items():
         element = (await fields.get_property(str(place))).as_element()

@@ -1,4 +1,4 @@
-"""The handlers of all action types: their effect on the page, and a sentence on it."""
+"""The handlers of all action types: each acts on the page and reports it in one sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from reenact.browser.page import scrape, selectors
 from reenact.errors import ActionError
 
 LOADING = 10_000
-"""Milliseconds that a page loaded by an action may take until its content is there."""
+"""Milliseconds for the content of a page that an action loads."""
 
 
 def _the(deed: RunningAction) -> str:
-    """Return the element in words: `button 'Sign in'`."""
+    """Describe the element: `button 'Sign in'`."""
     told = deed.fingerprint or {}
     role = told.get("role") or ""
     kind = told.get("tag") or "element" if role in ("", "generic") else role
@@ -53,7 +53,7 @@ async def _open(deed: RunningAction, page: Page, url: str) -> None:
         response = await page.goto(address, wait_until="domcontentloaded")
     except Error as error:
         if "net::" in error.message:
-            # The browser's error page comes late: it would interrupt the next load.
+            # The browser shows its error page late, which would interrupt the next load.
             with suppress(Error):
                 await page.wait_for_url("chrome-error:**", wait_until="commit", timeout=1000)
         raise
@@ -68,12 +68,12 @@ async def _close_tab(deed: RunningAction) -> None:
     live, pages = deed.live, deed.live.context.pages
     place = pages.index(deed.page)
     if len(pages) == 1:
-        # A browser without tabs ends.
+        # A browser ends with its last tab.
         await live.context.new_page()
     opener = await deed.page.opener()
     await deed.page.close()
     left = live.context.pages
-    # As browsers do: back to the opener tab, else to the neighbour.
+    # Show the opener of the closed tab, or else its neighbour, as browsers do.
     live.show(opener if opener in left else left[max(place - 1, 0)])
     deed.page = live.page
     deed.said = f"closed tab {place}"
@@ -137,7 +137,7 @@ async def _scroll(deed: RunningAction) -> None:
     )
     amount = size["height"] if action.amount is None else action.amount
     if drag.dragged(deed.live) is None:
-        # The wheel scrolls the element under the pointer, also where that is not the window.
+        # The wheel scrolls the element under the pointer, which may not be the window.
         await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
     await deed.page.mouse.wheel(0, -amount if way == "up" else amount)
     await _at_rest(deed.page)
@@ -159,7 +159,7 @@ async def _at_rest(page: Page) -> None:
 
 async def _click(deed: RunningAction) -> None:
     if (deed.fingerprint or {}).get("tag") == "area" and deed.box is not None:
-        # An area of an image map has no box of its own: the browser finds it under the pointer.
+        # An area of an image map has no box: the browser finds it under the pointer.
         x, y, width, height = deed.box
         await press(deed, lambda: deed.page.mouse.click(x + width / 2, y + height / 2))
     else:
@@ -199,7 +199,7 @@ async def _select(deed: RunningAction) -> None:
         else:
             await element.select_option(label=value.strip(), timeout=deed.timeout)
     else:
-        # A list that a page built by itself: it opens on a click.
+        # This is no `select` element, but the page's own list, which opens on a click.
         await element.click(timeout=deed.timeout)
         deed.sent = True
         option = deed.page.get_by_role("option", name=value, exact=True)

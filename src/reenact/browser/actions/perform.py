@@ -39,7 +39,7 @@ async def act(
     secret: bool = False,
     check: TargetCheck | None = None,
 ) -> dict[str, Any]:
-    """Do an action. A failure on the page is in the outcome, and raises nothing.
+    """Do an action and return its outcome. A failure on the page raises nothing.
 
     Args:
         live: The browser.
@@ -47,14 +47,14 @@ async def act(
         actor: The actor: `script`, `agent` or `heal`.
         args: The action's fields, without its secrets, to be recorded and shown.
         call: The number of its effect.
-        secret: True if the value that it writes is secret.
-        check: The check of its element; None for none.
+        secret: True if the written value is secret.
+        check: The check of its element, or None.
     """
     if check is not None and isinstance(action, do.Aimed) and action.timeout < check.least:
         action = action.model_copy(update={"timeout": check.least})
     try:
         with live.use():
-            # An action begins when the page before it is kept: a moment is looked up by its time.
+            # Moments are looked up by time, so the earlier page must be kept before the action begins.
             await live.kept()
             deed = RunningAction(live, action, live.page, secret=secret, check=check)
             return await _act(deed, actor=actor, args=args, call=call)
@@ -90,11 +90,11 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
             deed.said += f". It may be the wrong element: {why}"
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
-        # Before the reason is looked for: the page may change meanwhile.
+        # Keep the moment before searching for the reason: the page may change meanwhile.
         live.keep(_keep_moment(live, live_page(live), "after", call))
         await live.kept()
         if camera is not None and not filmed:
-            # No element was found, or another one than meant: the search is what there is to see.
+            # No element was found, or the wrong one: film the search instead of the action.
             await camera.before(call, deed.page, actor, told, _target(deed), began=deed.began)
         deed.said, deed.why = await _reason(deed, error, told)
         deed.said += live.watchdog.said()
@@ -116,7 +116,7 @@ async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: i
 
 
 async def _keep_moment(live: LiveBrowser, page: Page | None, why: str, call: int | None) -> None:
-    """Keep the page itself as it is now, beside its picture."""
+    """Keep the page's content at this moment, beside its picture."""
     camera = live.camera
     if page is not None and camera is not None and camera.moments.due():
         taken = await moments.read(page, live.mask(page), tuple(camera.moments.known))
@@ -124,7 +124,7 @@ async def _keep_moment(live: LiveBrowser, page: Page | None, why: str, call: int
 
 
 def live_page(live: LiveBrowser) -> Page | None:
-    """Return the tab in front, or None without a browser."""
+    """Return the tab in front, or None if the browser has ended."""
     if live.ended is not None:
         return None
     with suppress(SessionError):
@@ -189,12 +189,12 @@ def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
         return True
     log = error.message if isinstance(error, Error) else ""
     sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
-    # A press caught by another element is stopped before the page gets it, and the next try begins.
+    # A press that meets another element is stopped before the page gets it, and tried again.
     return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
 async def _done(deed: RunningAction) -> None:
-    """Do the action, and wait for its page; hold what it sends where good runs tell it."""
+    """Do the action, and wait for its page; hold its requests if good runs show what it sends."""
     known = deed.known
     if known is None or not known.writes:
         await DEEDS[deed.action.type](deed)
@@ -212,12 +212,12 @@ async def _done(deed: RunningAction) -> None:
 
 
 async def _settle(deed: RunningAction) -> None:
-    """Wait for the page to which an action leads, if it does."""
+    """Wait for the page that an action may have begun to load."""
     live = deed.live
     if deed.action.type not in _SET_OFF:
         return
     with suppress(Error, TimeoutError):
-        # By then the action's handlers in the page have run, and a request for another page is on its way.
+        # After this round trip the page's handlers have run, and a request for another page has begun.
         await asyncio.wait_for(deed.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
     await asyncio.sleep(_GRACE)
     if live.navigations != deed.navigations:
@@ -270,7 +270,7 @@ async def _reason(
 
 
 async def _awaits(deed: RunningAction) -> dict[str, Any]:
-    """Return the signs that the page may still become what the action needs within its time-out."""
+    """Return the signs that the page may still become ready for the action within its time-out."""
     if not isinstance(deed.action, do.Aimed) or deed.sent:
         return {}
     passed = (datetime.now(UTC) - deed.began).total_seconds()

@@ -15,7 +15,7 @@ from reenact.browser.page.guard import SeenPress
 from reenact.errors import ActionError
 
 TRIES = 4
-"""Number of presses of an element that is replaced each time before the click."""
+"""Most presses of an element that is replaced each time before the click."""
 
 
 class UndeliveredPress(ActionError):
@@ -31,16 +31,16 @@ class UndeliveredPress(ActionError):
 
 
 async def press(deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool = True) -> None:
-    """Do the press, confirm it, and repeat it where the page saw nothing of it.
+    """Do the press and confirm it; repeat it if the page saw nothing of it.
 
     Args:
         deed: The action; its element was checked just before (`aim`).
         act: Presses `deed.locator`.
-        confirm: False where the press itself reports that it worked: then only stopped presses are repeated.
+        confirm: False if `act` itself confirms the press: then only stopped presses are repeated.
 
     Raises:
         UndeliveredPress: The page saw no click.
-        DriftedTarget: Another element stood there when the press came.
+        DriftedTarget: Another element was there when the press came.
     """
     assert isinstance(deed.action, do.Aimed)
     for left in reversed(range(TRIES)):
@@ -48,7 +48,7 @@ async def press(deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confi
         if seen is None or seen.delivered or (not confirm and not seen.stopped):
             return
         if not seen.stopped and not seen.pressed and await _moved(deed):
-            return  # a listener of the page's that came first took the event
+            return  # an earlier listener of the page stopped the event
         if not left or not _repeatable(deed, seen):
             if not seen.stopped or seen.pressed:
                 deed.sent = True
@@ -59,9 +59,9 @@ async def press(deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confi
 async def _pressed(
     deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool
 ) -> SeenPress | None:
-    """Press once; return the events that the page saw, or None if it cannot be asked.
+    """Press once; return the events that the page saw, or None if it does not answer.
 
-    A click that the page saw is done, though Playwright may have waited in vain for more.
+    A click that the page saw is done, even if Playwright's call timed out.
     """
     guard = deed.guard
     try:
@@ -75,7 +75,7 @@ async def _pressed(
 
 
 def _repeatable(deed: RunningAction, seen: SeenPress) -> bool:
-    """Return True if the page saw nothing but presses that changed nothing elsewhere."""
+    """Return True if the page saw at most presses that changed nothing."""
     if deed.live.navigations != deed.navigations:
         return False
     sent = deed.live.requests.since(deed.requests)
@@ -85,7 +85,7 @@ def _repeatable(deed: RunningAction, seen: SeenPress) -> bool:
 
 
 async def _moved(deed: RunningAction) -> bool:
-    """Return True if the page has changed since the element was found, or is another one."""
+    """Return True if the page has changed since the element was found, or was left."""
     live = deed.live
     if live.navigations != deed.navigations or live.requests.since(deed.requests) or deed.page.is_closed():
         return True

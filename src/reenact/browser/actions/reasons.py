@@ -10,7 +10,7 @@ from typing import Any
 from reenact.browser.page.likeness import alike
 
 SHORT = 60
-"""The longest selector that a sentence proposes, if there is another way."""
+"""Most characters of a selector that a sentence proposes, if there is another one."""
 
 YOUNG = 60.0
 """Seconds after which a page is expected to have shown its pop-ups."""
@@ -19,7 +19,7 @@ _LATE = re.compile(
     r"pop-?up|modal|dialog|overlay|banner|cookie|consent|toast|close|dismiss|newsletter|interstitial|no.?thanks",
     re.IGNORECASE,
 )
-"""Elements that pages show some time after they have loaded, and what closes them."""
+"""Elements that pages show some time after loading, and the words of their buttons."""
 
 _POINTED = {"click", "check", "download_file", "drag", "drop", "expand"}
 _FILLED = {"fill", "fallback_fill", "form_fill"}
@@ -161,7 +161,7 @@ def missing(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]
 
 
 def _may_come(name: str, state: Mapping[str, Any]) -> str:
-    """Return the advice where nothing is alike: wait for a pop-up on a young page, or observe."""
+    """Return the advice if nothing is similar: wait for a pop-up on a young page, or observe."""
     age = state.get("age")
     if isinstance(age, (int, float)) and age <= YOUNG and _LATE.search(name):
         return f"the page is {age:.1f} s old, and it may still come: wait for it, or go on without it"
@@ -346,7 +346,7 @@ def _moving(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
 
 
 def unknown(asked: FailedAction, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
-    """Return the reason of last resort: the element came late, or only the error says more."""
+    """Return the last possible reason: the element came late, or nothing but the error is known."""
     facts = facts or {}
     probe = facts.get("element")
     line = next((line.strip() for line in asked.error.splitlines() if line.strip()), "")

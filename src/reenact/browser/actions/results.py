@@ -28,10 +28,10 @@ class ExecutionResult(BaseModel):
         why: For a failed action, the facts found on the page: is the element there, visible, covered …
         consequence: Its consequence: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (the elements
             added, removed and changed).
-        delivered: For a failed action, True if it may have reached the page all the same; `unknown` for a press
-            of which the page saw no click.
+        delivered: For a failed action, True if it may have reached the page nevertheless; `unknown` for a press
+            after which the page saw no click.
         step: The number of its step in the recording, the same as in `show`, the video and the console. None
-            where nothing is recorded, and once the program has started another recorded process.
+            if nothing is recorded, or once the program has started another recorded process.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -22,11 +22,11 @@ class TargetCheck:
     """The check of an action's element.
 
     Attributes:
-        known: Returns what is known of the element; called in the browser's loop.
-        stops: True if another element stops the step even where no good run is known.
+        known: Returns the known facts of the element; called in the browser's loop.
+        stops: True if another element stops the step even if no good run is known.
         waits: The end of the wait for a known element: its `time-out`; a `quiet` page; or a `finished` one, which is
             quiet and shows no sign that it will change (`pending`).
-        least: Milliseconds that the action has at least, whatever its time-out: a busy machine is no reason to stop.
+        least: Least milliseconds for the action, whatever its time-out, so that a busy machine does not stop it.
     """
 
     known: Callable[[], Awaitable[KnownTarget]]
@@ -58,11 +58,11 @@ class RunningAction:
     guard: PressGuard | None = None
     known: KnownTarget | None = None
     wording: PageWording | None = None
-    """The page's answer to the words of a selector, where nothing else is known."""
+    """The page's answer to the words of a selector, if nothing else is known."""
     drifted: DriftedTarget | None = None
-    """The reason that the element may be another one, where that does not stop the step."""
+    """The reason that the element may be the wrong one, if that does not stop the step."""
     filled: bool | None = None
-    """True if the field that was written into holds the text; None where nothing was written."""
+    """True if the field holds the written text; None if nothing was written."""
     waited: float = 0.0
     """Seconds until the element was found and nothing was in the way of the act."""
     obstacle: str = ""

@@ -22,7 +22,7 @@ from reenact.browser.page.target import written_parts
 from reenact.errors import UsageError
 
 MASK = "••••••"
-"""The text shown in the place of a secret value."""
+"""The text shown instead of a secret value."""
 
 PATIENCE = 15_000
 """Milliseconds that an action waits for its element, by default."""
@@ -32,7 +32,7 @@ Selector = str | dict[str, Any]
 
 
 class Action(BaseModel):
-    """One thing to do. Each has a `type`, and the fields of that type alone."""
+    """One action. Each has a `type`, and only the fields of that type."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -208,9 +208,9 @@ class DownloadFile(Aimed):
 
 
 class Drag(Aimed):
-    """Pick an element up with the mouse, for `drop` to put it down.
+    """Pick up an element with the mouse; `drop` puts it down.
 
-    With `by` it is moved by so many pixels, right and down, and put down at once.
+    With `by` it is moved by that many pixels, right and down, and put down at once.
     """
 
     type: Literal["drag"] = "drag"
@@ -218,21 +218,21 @@ class Drag(Aimed):
 
 
 class Drop(Aimed):
-    """Put what is dragged down on an element; or with `file_path`, drop a file on it."""
+    """Put the dragged element down on another one; or with `file_path`, drop a file on it."""
 
     type: Literal["drop"] = "drop"
     file_path: str | None = Field(None, min_length=1)
 
 
 class Expand(Aimed):
-    """Open what an element hides (a summary, a menu's button), or close it."""
+    """Open or close the part that an element hides (a summary, a menu's button)."""
 
     type: Literal["expand"] = "expand"
     value: bool = True
 
 
 class FormFill(Action):
-    """Fill the fields of a form by what they are for: email, first_name, cc_number and the like."""
+    """Fill the fields of a form by their purpose: email, first_name, cc_number and the like."""
 
     type: Literal["form_fill"] = "form_fill"
     value: dict[str, str] = Field(min_length=1)
@@ -268,7 +268,7 @@ class Scrape(Action):
 
     @property
     def args(self) -> dict[str, Any]:
-        """The fields that concern the page; the model's part is an effect of its own."""
+        """The fields that concern the page; the call of the model is another effect."""
         asked = self.model_dump(
             exclude={"type", "response_format", "instructions"}, exclude_defaults=True, mode="json"
         )
@@ -300,7 +300,7 @@ FORM_FIELDS = (
 """The names that `form_fill` knows."""
 
 SECRET_FORM_FIELDS = frozenset({"current_password", "new_password", "totp", "cc_number", "cc_cvv"})
-"""Those of them with secret values."""
+"""The form fields with secret values."""
 
 TYPES: dict[str, type[Action]] = {
     kind.model_fields["type"].default: kind
@@ -313,7 +313,7 @@ TYPES: dict[str, type[Action]] = {
 """Every action type by its name."""
 
 AnyAction: Any = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007
-"""Any of them, for a validator of pydantic; the type decides."""
+"""The union of all action types, discriminated by `type`, for pydantic's validators."""
 
 SCHEMA: dict[str, Any] = TypeAdapter(AnyAction).json_schema()
 """The vocabulary as JSON schema, for a model's tools or another program."""

@@ -38,14 +38,14 @@ from reenact.browser.page.selectors import (
 from reenact.browser.page.target import TargetIdentity
 
 PATIENCE = 3.0
-"""Seconds after which a page counts as one that does not answer."""
+"""Seconds after which a page counts as not answering."""
 _PLACE = re.compile(r":nth|>")
-"""A selector that names an element by its place among others."""
+"""Matches a selector that names an element by its position."""
 
 CLOSE = 0.4
 """The least score of a candidate that is mentioned."""
 LOOKED = 10
-"""Most candidates that are looked at."""
+"""Most candidates that are inspected."""
 NAMED = 3
 """Most candidates, or matching elements, that are named."""
 
@@ -77,12 +77,12 @@ async def why(
     secret: Sequence[str] = (),
     like: Mapping[str, Any] | None = None,
 ) -> Why:
-    """Find out the reason of a failed action. It never raises, and changes nothing.
+    """Find the reason of a failed action. Raises nothing, and changes nothing on the page.
 
     Args:
         page: The tab.
         action: Its type, or all of it (`{"type": "fill", "selector": …, "value": …}`).
-        target: The given selector or locator; None where the action has no element.
+        target: The given selector or locator; None if the action has no element.
         error: The raised error.
         called: The user's name of the element, an id of an observation or a selector, if the target is a locator.
         secret: CSS selectors of elements that must not be shown.
@@ -211,7 +211,7 @@ async def _count(
 async def _closest(
     page: Page, wanted: Mapping[str, Any], secret: Sequence[str], action: str
 ) -> list[tuple[LikenessMatch, dict[str, Any]]]:
-    """Return the best candidates that have a role for the action and a name like the sought one."""
+    """Return the best candidates with a fitting role and a name like the wanted one."""
     matches = [
         one
         for one in await similar(wanted, page, most=LOOKED, secret=secret)
@@ -228,7 +228,7 @@ def _fits(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bo
 
 
 def _other(like: Mapping[str, Any] | None, target: Any, told: Mapping[str, Any]) -> str:
-    """Return the fact that makes a candidate another element than the known one, or ""."""
+    """Return the fact that shows a candidate to be another element than the known one, or ""."""
     found = TargetIdentity.of(told)
     if like and (reason := exact(TargetIdentity.of(like), found)):
         return reason
@@ -257,7 +257,7 @@ async def _told(match: LikenessMatch) -> dict[str, Any]:
 
 
 async def _by_role(locator: Locator, css: str, role: str, name: str) -> str:
-    """Return role and name in place of a positional or long selector, if they find it alone."""
+    """Replace a positional or long selector by role and name, if they find the element alone."""
     if not name or len(name) > SHORT or role == "generic" or not (_PLACE.search(css) or len(css) > SHORT):
         return css
     found = f"role={role}[name={_quoted(name)}]"
@@ -288,7 +288,7 @@ async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[
 
 
 async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any] | None:
-    """Return the cover over an element of a frame in one of the pages around it, or None."""
+    """Return the element of an outer page that covers an element of a frame, or None."""
     x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
     at: Frame | None = frame
     while at is not None and at.parent_frame is not None:

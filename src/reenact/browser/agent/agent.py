@@ -46,7 +46,7 @@ class Agent(AgentInterface):
     def _run_here(self, loop: AgentLoop) -> AgentStatusResponse:
         if not in_a_loop():
             return asyncio.run(self._through(loop))
-        # In a notebook the running loop is busy with this cell, so the work gets its own thread and loop.
+        # In a notebook, this cell blocks the running loop, so the agent gets its own thread and loop.
         self._start_thread(loop)
         return self.wait()
 
@@ -92,14 +92,14 @@ class Agent(AgentInterface):
         return loop.snapshot() if mine or self._thread is None else self.wait()
 
     def halt(self) -> None:
-        """Stop before the next step, without waiting. Harmless where no run is active."""
+        """Stop before the next step, without waiting. Does nothing if no run is active."""
         if self._loop is not None:
             self._loop.stop()
 
     def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
-        Raises UsageError where it was not started.
+        Raises UsageError if it was not started.
         """
         loop = self._started()
         return LogStream(loop.log, loop.snapshot)

@@ -1,8 +1,7 @@
 """One step's answer of a model: a reason, and one action of the closed vocabulary.
 
-The schema that a model gets is flat and small: one object with the fields of all actions, most of them left empty. A
-union of twenty types costs three times the tokens, and weak models choose among its branches badly. `checked` reports
-an error in an answer to the model in one line.
+The model gets a flat, small schema: one object with the fields of all actions, most of them left empty. A union of
+twenty types costs three times the tokens, and weak models often choose the wrong branch.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Kind = Literal[
 ]  # fmt: skip
 """The agent's actions.
 
-`evaluate_js` and `fallback_fill` are left out, because a page might talk a model into them.
+`evaluate_js` and `fallback_fill` are left out, because a page's text could lead a model to misuse them.
 """
 
 
@@ -82,7 +81,7 @@ def formed(answer: Any, response_format: Any) -> str:
     The form is a pydantic model (or another type), or a JSON schema.
 
     Raises:
-        ValueError: It has another form; the text names the place.
+        ValueError: It has another form; the message names the place.
     """
     if isinstance(answer, str):
         try:
@@ -108,7 +107,7 @@ def schema_of(response_format: Any) -> Mapping[str, Any]:
 
 
 def told(error: ValidationError, place: str = "") -> str:
-    """Return a validation's findings, in one line."""
+    """Return a validation's errors in one line."""
     found = []
     for one in error.errors(include_url=False, include_input=False):
         where = ".".join([*([place] if place else []), *map(str, one["loc"])])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reenact.browser.effects.open_session import OpenSession
 
 PATIENCE = 5_000
-"""Milliseconds that an agent's action waits for its element, which was just observed."""
+"""Milliseconds that an agent's action waits for its element, which it has just observed."""
 
 _ADDRESS = 200
 """Most characters of an address that are shown, because some contain whole pages."""
@@ -34,7 +34,7 @@ class ShownPage:
         url: Its address.
         text: Its title, tabs and outline.
         ids: The ids of its elements.
-        picture: Its picture, or empty; `picture_type` is its media type.
+        picture: Its picture, or empty bytes; `picture_type` is its media type.
     """
 
     url: str
@@ -44,7 +44,7 @@ class ShownPage:
     picture_type: str
 
     def complaint(self, action: Mapping[str, Any]) -> str:
-        """Return the reason that an action is impossible here, in one line, or ""."""
+        """Return the reason that an action is impossible on this page, in one line, or ""."""
         try:
             action_of(action)
         except UsageError as error:
@@ -58,7 +58,7 @@ class ShownPage:
 
 
 async def looked(session: OpenSession) -> ShownPage:
-    """Observe the current page."""
+    """Observe the current page for a model."""
     return seen(await session.aobserve())
 
 
@@ -102,7 +102,7 @@ async def executed(
     result = await arun(session.core.perform(asked, "agent"))
     shown = dict(action)
     if "value" in shown and (said := getattr(result.action, "value", None)) != filled["value"]:
-        # The field turned out to be one for secrets.
+        # The session found that the field is secret.
         shown["value"] = said
     kept = result.model_dump(mode="json", exclude={"action", "actor"})
     return shown, {name: value for name, value in kept.items() if value is not None}

@@ -37,15 +37,15 @@ class AgentInterface(ABC):
     """Does a task in a browser session.
 
     Args:
-        session: The session; it must be started before the agent is.
+        session: The session; it must be started first.
         reasoning_model: A model of Pydantic AI, or the name of one; by default the session's `model`, or the value of
             `REENACT_MODEL` on the agent's machine. A server knows models by name alone.
         use_vision: Show it a picture of the page too, if its model accepts pictures.
         max_steps: The most steps it may take, 1 or more.
         agent_id: A name of your own; by default each run gets an id.
-        vault: Secrets by name. The model gets the names alone, and fills in `{{NAME}}`.
+        vault: Secrets by name. The model gets only the names, and fills in `{{NAME}}`.
         persona: Facts about the user (a mapping or text), for forms.
-        notifier: Called here with the last status when a run has ended.
+        notifier: Called in this process with the last status when a run has ended.
 
     Attributes:
         request: Its request: `max_steps`, `task` and the rest.
@@ -205,13 +205,13 @@ class AgentInterface(ABC):
 
     # -- inside ---------------------------------------------------------------------------------------------
 
-    def _sent(self, errand: AgentTask) -> AgentTask:
-        """Return the errand if it can be run now. Raises UsageError."""
-        if not str(errand.task or "").strip():
+    def _sent(self, task: AgentTask) -> AgentTask:
+        """Return the task if it can be run now. Raises UsageError."""
+        if not str(task.task or "").strip():
             raise UsageError("the agent needs a task: what to do, in plain words")
         if self.active:
             raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
-        return errand
+        return task
 
     def _notify(self, last: AgentStatusResponse) -> None:
         if self._notifier is None:
@@ -219,7 +219,7 @@ class AgentInterface(ABC):
         try:
             self._notifier(last)
         except Exception as error:
-            # The work is done: a failing notifier is no reason to lose it.
+            # A failing notifier must not lose the finished work.
             warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
 
     @property

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from reenact.browser.effects.open_session import OpenSession
 
 RETRIES = 2
-"""Number of useless answers that are returned to the model within one step."""
+"""Most unusable answers that are returned to the model within one step."""
 
 MOST_USELESS = 3
-"""Number of consecutive steps without a useful answer after which the agent gives up."""
+"""Consecutive steps without a usable answer after which the agent gives up."""
 
 
 class AgentLoop:
@@ -114,9 +114,9 @@ class AgentLoop:
         self._stopping.set()
 
     async def run(self) -> status.AgentStatusResponse:
-        """Work until the task is done; a failure becomes the answer.
+        """Work until the task is done; report a failure as the answer.
 
-        Only an exception that is no `Exception`, such as a diverging replay, is raised.
+        Raises only a `BaseException` that is no `Exception`, such as the divergence of a replay.
         """
         with boundary.entered(self._scope):
             try:
@@ -128,8 +128,8 @@ class AgentLoop:
     def _stretch(self) -> boundary.Scope | None:
         """Return the span of the recording for this run, in any thread or task.
 
-        It is named after the agent only if the user named the agent, because two runs of a program are compared by
-        such names.
+        It has the agent's name only if the user gave one, because generated ids would differ between two runs that are
+        compared.
         """
         with self._session.core.recording.inside():
             around = boundary.current()
@@ -235,13 +235,13 @@ class AgentLoop:
         except ModelHTTPError as error:
             if error.status_code not in {400, 404, 415, 422} or self._steps:
                 raise
-            # Unknown until now: the model refuses pictures at the first one.
+            # Pydantic AI did not know that the model takes no pictures.
             self._vision = False
             self.log.add(f"{self._model.model_name} refused the picture; it goes on without")
             return await self._ask(text)
 
     async def _ask(self, content: str | list[UserContent]) -> Decision:
-        """Ask the model; count the cost of useless answers too."""
+        """Ask the model; count the cost of unusable answers, too."""
         with capture_run_messages() as messages:
             try:
                 return (await self._asker.run(content)).output
@@ -257,7 +257,7 @@ class AgentLoop:
             self.cost = None if price is None else self.cost + price
 
     def _checked(self, decision: Decision) -> Decision:
-        """Accept an answer that can be executed; report the error of another one to the model."""
+        """Return a decision that can be executed; report the error of any other to the model."""
         assert self._seen is not None
         action = decision.action
         try:

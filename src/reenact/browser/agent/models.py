@@ -49,11 +49,11 @@ def chosen(
     Args:
         asked: A model of Pydantic AI, the name of one (`openai:gpt-5`, `gemini/gemini-2.5-flash`, `gpt-5`), or None for
             the one that `REENACT_MODEL` names.
-        environ: Variables that are searched for it; the process's environment by default.
+        environ: Environment variables; those of the process by default.
         option: The name of the user's option, for errors.
 
     Raises:
-        UsageError: None is named, there is no such model, or its provider's key or package is missing.
+        UsageError: No model is named, it does not exist, or its provider's key or package is missing.
     """
     if isinstance(asked, Model):
         return asked
@@ -88,7 +88,7 @@ def full_name(name: str) -> str:
 
 
 def _provider(name: str) -> Provider[Any]:
-    """Return the provider of that name. In a replay it needs no key, because no request is sent."""
+    """Return the provider of that name. A replay needs no key, because it sends no request."""
     try:
         return infer_provider(name)
     except UserError:

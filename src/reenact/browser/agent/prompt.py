@@ -1,7 +1,7 @@
 """Write a model's prompt: the rules once; for each step the task, history and page.
 
-Each step's prompt leaves out the pages of earlier steps: the cost of a step does not grow with the steps before it,
-but for one line each. Values of secrets are never in it.
+A prompt leaves out the pages of earlier steps, so each earlier step costs only one line. It never contains the value
+of a secret.
 """
 
 from __future__ import annotations

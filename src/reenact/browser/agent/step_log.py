@@ -1,4 +1,4 @@
-"""An agent's log: one line for each step, readable meanwhile from any thread or loop."""
+"""An agent's log: one line for each step, readable from any thread or loop as it grows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class StepLog:
         self._change(line)
 
     def close(self) -> None:
-        """Note that no more lines come."""
+        """Note that no more lines will come."""
         self._change(None)
 
     def _change(self, line: str | None) -> None:

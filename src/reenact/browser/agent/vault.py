@@ -14,10 +14,10 @@ _PLACE = re.compile(r"\{\{\s*([\w.@-]+)\s*\}\}")
 class Vault:
     """Names of secrets and their values.
 
-    The model gets the names; `{{NAME}}` in a value that it fills in is replaced by the secret.
+    The model gets only the names; `{{NAME}}` in a value that it fills in is replaced by the secret.
 
     Args:
-        secrets: Names to values, or None.
+        secrets: Maps names to values, or None.
     """
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:

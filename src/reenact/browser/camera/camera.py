@@ -35,9 +35,9 @@ class FilmedTab:
 class Camera:
     """Films a browser context: pictures, tabs, actions, network, console, and other events.
 
-    It changes neither the page nor the context, raises nothing into the agent, and holds no picture. The browser has
-    painted no secret (`page/hiding.py`). All its methods run in Playwright's event loop. The session itself writes its
-    first line (`session`) and its last (`end`); the camera may write all lines between.
+    It changes neither the page nor the context, raises no error into the agent, and holds no picture. The browser
+    paints no secrets (`page/hiding.py`). All methods run in Playwright's event loop. The session writes the first line
+    (`session`) and the last one (`end`), the camera all lines between.
 
     Args:
         context: Playwright's context. Its tabs are numbered as they open, from 0.
@@ -84,7 +84,7 @@ class Camera:
             self.active(first, why="start")
 
     async def stop(self) -> None:
-        """Write pending lines and stop. Harmless when stopped already, or without a browser."""
+        """Write pending lines and stop. May be called again, and after the browser has ended."""
         if self._log.closed:
             return
         for tab in list(self._tabs.values()):
@@ -116,7 +116,7 @@ class Camera:
         self._log.guarded(tab.reel.want)(why, None)
 
     def begin(self, page: Page) -> None:
-        """Note the begin of an action: postpone the camera's own requests until it is done."""
+        """Note that an action begins: postpone the camera's own requests until it is done."""
         self._happenings.aside.clear()
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._gate.close)(tab.reel.go_on)
@@ -126,7 +126,7 @@ class Camera:
         return "".join(f"; {text}" for text in self._happenings.aside)
 
     def asked(self, call: int | None, line: str) -> None:
-        """Note the line of the program that asks for a step, until the step begins."""
+        """Store the program's line that asks for a step, until the step begins."""
         self._lines.clear()
         if call is not None and line:
             self._lines[call] = line
@@ -149,7 +149,7 @@ class Camera:
             actor: `script`, `agent` or `heal`.
             action: Its type and fields, without secrets.
             target: `box`, `point`, `selector`, `frame` and `secret` of its element, or None.
-            began: Its beginning, if that is over: the action has failed before it was done.
+            began: Its beginning, if the action has failed before it was done.
         """
         tab = self._tab(page)
         if tab is not None:
@@ -162,7 +162,7 @@ class Camera:
             told["t"] = None if began is None else self._log.at(began.timestamp() * 1000)
             self._log.guarded(self._before)(tab, call, actor, told)
 
-    async def after(  # noqa: PLR0917 - as a sentence: after this call, in this tab, it succeeded, saying so
+    async def after(  # noqa: PLR0917 - the order of the line's members
         self,
         call: int | None,
         page: Page,
@@ -194,7 +194,7 @@ class Camera:
             self._log.guarded(tab.reel.want)(why, call)
 
     def moment(self, page: Page, taken: TakenPage | None, why: str, call: int | None = None) -> None:
-        """Keep the page itself, as it was read."""
+        """Keep the content of the page, as it was read."""
         if (tab := self._tab(page)) is not None and taken is not None:
             self._log.guarded(self.moments.write)(taken, tab.number, why, call)
 
@@ -272,7 +272,7 @@ class Camera:
             self._log.start(self._titled(tab, at_once=False), "a title")
 
     async def _titled(self, tab: FilmedTab, *, at_once: bool = True) -> None:
-        if not at_once:  # a loaded page has its own title event; a new address within a page can wait
+        if not at_once:  # after a change of address without a load, the title follows later
             await self._gate.passed()
         try:
             title = await tab.page.title()

@@ -16,7 +16,7 @@ def covered(data: bytes, masks: Sequence[Sequence[float]], size: tuple[float, fl
     Args:
         data: The picture.
         masks: The boxes, in pixels of the page: x, y, width, height.
-        size: The page's size that the picture shows, in pixels, or zeros where picture and page pixels are equal.
+        size: The size of the shown page in pixels, or zeros if the picture is not scaled.
 
     Raises:
         ImportError: Pillow is not installed.

@@ -1,8 +1,8 @@
 """Read a session's file: its frames, tabs, requests, console and action marks.
 
-There is one file for each session, `session.<n>.jsonl` in the recording's folder, by the recording's clock;
-`docs/format.md` lists its lines. A video, a page to watch and an explanation are made from it at any time, also while
-it is still written: it is read line by line, and pictures one at a time.
+Each session has one file, `session.<n>.jsonl` in the recording's folder, with times of the recording's clock;
+`docs/format.md` lists its lines. Videos, pages and explanations are made from it, also while it is still being
+written: it is read line by line, and pictures one at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FootageEntry:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """One session's file in a recording's folder. Its contents are not held in memory.
+    """One session's file in a recording's folder. Its content is not held in memory.
 
     Attributes:
         path: The file.
@@ -49,10 +49,9 @@ class Footage:
         return str(self.head["id"])
 
     def entries(self, *kinds: str) -> Iterator[FootageEntry]:
-        """Yield all lines (of those kinds) in the order of writing; a torn last one is left out.
+        """Yield all lines (of those kinds) in the order of writing, but for a torn last one.
 
-        Times rise, but frames may be up to a second late: sort by `t` if needed. Raises RecordingError where a line
-        is damaged.
+        Frames may be up to a second late: sort by `t` if needed. Raises RecordingError if a line is damaged.
         """
         reader = FootageReader(self.path)
         with _opened(self.path) as file:
@@ -62,7 +61,7 @@ class Footage:
                     yield entry
 
     def blob(self, address: str) -> bytes:
-        """Return the bytes at an address, `sha256:…`. Raises RecordingError where they are missing."""
+        """Return the bytes at an address, `sha256:…`. Raises RecordingError if they are missing."""
         if not is_address(address):
             raise CorruptRecording(
                 f"{self.path} names a picture or body {str(address)[:80]!r}, which is no address"

@@ -1,4 +1,4 @@
-"""One tab's pictures: limited in rate, each with its true time, none held for long."""
+"""One tab's pictures: limited in rate, each with its true time, written as they come."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from reenact.browser.camera.screencast import Screencast
 from reenact.browser.camera.writer import FootageWriter
 
 ANCHORED = 0.35
-"""Most seconds that a picture needs to arrive: an anchor waits this long for older ones."""
+"""Most seconds until a picture arrives: an anchor waits this long for earlier ones."""
 SETTLED = 0.1
-"""Seconds after an action until its effect is in the picture."""
+"""Seconds after an action until pictures show its effect."""
 QUIET = 0.3
-"""Seconds without a picture after which a fast page is looked at once more."""
+"""Seconds without a picture after which a fast page is photographed once more."""
 FAST = 0.1
 """Seconds between two pictures below which the browser may have dropped the last one."""
 ENDLESS = 8
 """Pictures within a second after which a page counts as endlessly moving."""
 HELD = 2
-"""Pictures that the browser sends before the first is acknowledged."""
+"""Pictures that the browser sends before the first one is acknowledged."""
 REMEMBERED = 32
-"""Pictures, by time, of which an anchor may be one."""
+"""Latest pictures that an anchor may refer to."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 """Seconds since the last action, and the factor on an endless animation's picture interval."""
 CREDIT, RATE = 500_000, 1_000_000 / 60
-"""Bytes of pictures at once and a second; an endless animation beyond is looked at seldom."""
+"""Bytes of pictures at once, and each second; an animation that needs more is slowed down."""
 
 
 @dataclass(slots=True)
 class CapturedFrame:
-    """A picture with its facts, held until it is stored."""
+    """A picture with its facts, until it is stored."""
 
     t: float
     data: bytes
@@ -76,10 +76,10 @@ class RequestedFrame:
 class FrameRecorder:
     """One tab's pictures, from Playwright's screencast.
 
-    A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
-    the last is kept, and it is kept in any case, so the final picture is never missing. Around an action (`cut`) the
-    last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
-    instead of filmed, and less often the longer no action was done, or the more its pictures weigh.
+    A page that does not change gives none. Of a page that changes, at most `rate` a second are kept, and always the
+    last one. Around an action (`cut`), the last picture before it and the first after it are kept at any rate. A page
+    that never rests is not filmed but photographed, less often the longer no action was done and the larger its
+    pictures are.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class FrameRecorder:
         self._stream.dead()
 
     async def settled(self) -> None:
-        """Wait until the last action's effect is in the picture: a tenth of a second at most."""
+        """Wait until pictures show the last action's effect: a tenth of a second at most."""
         last = max((anchor.t for anchor in self._anchors), default=0.0)
         if (left := last - self._log.now()) > 0:
             await asyncio.sleep(left + 0.05)
@@ -142,7 +142,7 @@ class FrameRecorder:
         """Take a picture from Playwright: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
         t = self._log.at(frame["timestamp"])
         waiting = -1.0 if self._pending is None else self._log.at(self._pending["timestamp"])
-        if t < max(self._kept, waiting):  # where a page is left, the browser may send its last picture late
+        if t < max(self._kept, waiting):  # the browser may send the last picture of a left page late
             self._keep(frame, t)
             self._pace(t)
             return
@@ -158,7 +158,7 @@ class FrameRecorder:
         self._pace(t)
 
     def _pace(self, t: float) -> None:
-        """Go on filming, or look again later."""
+        """Continue filming, or take a picture later."""
         last = self._arrivals[-1] if self._arrivals else -1.0
         self._arrivals.append(t)
         if self._gate.shut:
@@ -176,7 +176,7 @@ class FrameRecorder:
         else:
             self._fast = self._fast or t - last < FAST
             if self._fast:
-                # A page painted faster than the browser sends pictures loses some, perhaps the last one.
+                # The browser drops pictures of a page that paints too fast, perhaps the last one.
                 self._later("quiet", QUIET, self._look_again)
 
     def _rest(self) -> float:
@@ -185,7 +185,7 @@ class FrameRecorder:
         return self._gap * (RESTS[-1][1] if self._overspent() else times)
 
     def _overspent(self) -> bool:
-        """Return True if the kept pictures weigh more than those of an endless animation may."""
+        """Return True if the kept pictures take more bytes than an endless animation may."""
         return self._spent - (self._log.now() - self._counted) * RATE > CREDIT
 
     def _count(self, size: int) -> None:
@@ -244,7 +244,7 @@ class FrameRecorder:
         viewport = [float(frame.get(side) or 0) for side in ("viewportWidth", "viewportHeight")]
         picture = CapturedFrame.of(t, frame["data"], viewport)
         if self._looking and self._written and self._written[-1].mark == picture.mark:
-            self._looking = False  # it rests: from now on a change sends a picture by itself
+            self._looking = False  # at rest, each change sends a picture
             self._arrivals.clear()
         self._write(picture)
 
@@ -269,7 +269,7 @@ class FrameRecorder:
         """
         now = self._log.now()
         for anchor in self._anchors:
-            anchor.t = min(anchor.t, now)  # a pending one must show no more than its own action
+            anchor.t = min(anchor.t, now)  # a pending one must not show a later action
         self._anchors.append(RequestedFrame(now + SETTLED if settled else now, why, call))
         delay = ANCHORED + (SETTLED if settled else 0)
         asyncio.get_running_loop().call_later(delay, self._log.guarded(self._settle))
@@ -291,7 +291,7 @@ class FrameRecorder:
         elif self._written:
             if (
                 anchor.why != "before"
-            ):  # there was no picture then, and a later one would show the effect of the action
+            ):  # no earlier picture exists, and a later one would show the action's effect
                 anchor.t = self._written[0].t
                 self._tell(anchor, self._written[0])
         elif self._running:
@@ -302,7 +302,7 @@ class FrameRecorder:
         self._log.write("anchor", t=anchor.t, **_told(picture, self._tab), **members)
 
     async def _shoot(self, anchor: RequestedFrame) -> None:
-        """Take a screenshot of a tab without any picture; the page waits some 40 ms for it."""
+        """Take a screenshot of a tab that has no picture yet; it delays the page by about 40 ms."""
         if self._page.is_closed():
             return
         data = await self._page.screenshot(
@@ -327,7 +327,7 @@ def _told(picture: CapturedFrame, tab: int) -> dict[str, Any]:
 
 
 def size_of(jpeg: bytes) -> tuple[int, int]:
-    """Return width and height of a JPEG, from its header. Raises ValueError where it is none."""
+    """Return width and height of a JPEG, from its header. Raises ValueError if it is none."""
     at = 2
     while jpeg[:2] == b"\xff\xd8" and at + 9 <= len(jpeg) and jpeg[at] == 0xFF:
         marker = jpeg[at + 1]

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable
 
 PATIENCE = 0.15
-"""Seconds for which an action is left alone. A longer one is filmed while it goes on."""
+"""Most seconds for which the camera waits for an action; a longer action is filmed meanwhile."""
 
 
 class ActionGate:
-    """Shut from the beginning of an action to its end, but for `PATIENCE` seconds at most.
+    """A gate that is shut during an action, for `PATIENCE` seconds at most.
 
-    Pictures, measures of secrets and bodies go through the same pipe and the same thread of Playwright's driver as
-    the action: a picture costs that thread some 3 ms, which would slow a click of 20 ms. A picture that comes all the
-    same is acknowledged only when the gate opens, so that the browser sends one or two at most.
+    Pictures and bodies go through the same pipe and the same thread of Playwright's driver as the action: a picture
+    takes about 3 ms there, which would slow down a click of 20 ms. A picture that arrives meanwhile is acknowledged
+    only when the gate opens, so the browser sends two at most.
     """
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class ActionGate:
         return not self._open.is_set()
 
     def close(self, then: Callable[[], None]) -> None:
-        """Shut the gate for an action; `then` is called when the gate opens again."""
+        """Shut the gate for an action; call `then` when it opens again."""
         self.open()
         self._open.clear()
         self._then = then
         self._timer = asyncio.get_running_loop().call_later(PATIENCE, self.open)
 
     def open(self) -> None:
-        """Open the gate: the action is done, or has taken too long."""
+        """Open the gate: the action is done or takes too long."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,7 +1,7 @@
-"""Keep the page itself at moments: nodes, style sheets and small pictures.
+"""Keep a page's content at a moment: its nodes, style sheets and small pictures.
 
-A moment is a blob of packed JSON; `docs/format.md` has its members. What is read is never trusted: `load` checks all of
-it, in linear time and within limits, before anything is made of it.
+A moment is a blob of compressed JSON; `docs/format.md` has its members. A stored moment is not trusted: `load` checks
+all of it, in linear time and within limits, before it is used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARTS = 400
 """Most style sheets and pictures of a moment."""
 
 CREDIT, SHARE = 1.0, 1 / 60
-"""Seconds of work that moments may take at once, and for each second of the session."""
+"""Seconds of work for moments at once, and for each second of the session."""
 
 BYTES, RATE = 2_000_000, 1_000_000 / 60
 """Bytes of moments at once, and for each second of the session."""
@@ -57,7 +57,7 @@ class TakenPage(Protocol):
 
 
 class MomentWriter:
-    """Writes moments of a session's tabs; equal ones, style sheets and pictures once.
+    """Writes moments of a session's tabs; equal pages, style sheets and pictures are stored once.
 
     Args:
         log: The session's file.
@@ -76,11 +76,11 @@ class MomentWriter:
 
     @property
     def known(self) -> Iterable[str]:
-        """The keys of style sheets that are kept already."""
+        """The keys of style sheets that are stored already."""
         return self._addresses.keys()
 
     def due(self) -> bool:
-        """Return True unless moments have taken more of the session's time or room than they may."""
+        """Return True unless the session's moments have used up their time or bytes."""
         age = self._log.now() - self._began
         if self._spent < CREDIT + age * SHARE and self._bytes < BYTES + age * RATE:
             return True
@@ -90,7 +90,7 @@ class MomentWriter:
         return False
 
     def write(self, page: TakenPage, tab: int, why: str, call: int | None) -> None:
-        """Write the line of a moment, unless the tab's page is as in its last line."""
+        """Write the line of a moment, unless the tab's page has not changed since its last one."""
         began = time.thread_time()
         blob = self._kept(page)
         if blob != self._last.get(tab):
@@ -148,7 +148,7 @@ def _tree(page: TakenPage, addresses: Mapping[str, str]) -> tuple[dict[str, Any]
 
 
 def _silence(tree: dict[str, Any], said: Sequence[str]) -> None:
-    """Take what secret fields hold out of all other texts of the page."""
+    """Remove the content of secret fields from all other texts of the page."""
 
     def clean(text: str) -> str:
         for one in said:
@@ -183,7 +183,7 @@ def moments_of(entries: Iterable[FootageEntry]) -> tuple[list[tuple[float, int, 
 def load(footage: Footage, address: str) -> dict[str, Any]:
     """Return a moment, checked.
 
-    Raises RecordingError where it is lost, CorruptRecording where it is damaged.
+    Raises RecordingError if it is missing, CorruptRecording if it is damaged.
     """
     tree = _parsed(_unpacked(footage.blob(address), LARGEST))
     try:
@@ -194,7 +194,7 @@ def load(footage: Footage, address: str) -> dict[str, Any]:
 
 
 def part(footage: Footage, address: str) -> str:
-    """Return a style sheet's text, or a picture as a `data:` address; empty for all else."""
+    """Return a style sheet's text, or a picture as a `data:` address; empty for anything else."""
     try:
         data = footage.blob(address)
         if data[:2] == b"\x1f\x8b":
@@ -208,7 +208,7 @@ def part(footage: Footage, address: str) -> str:
 
 
 def whole(footage: Footage, address: str) -> dict[str, Any]:
-    """Return a moment with its parts in the place of their addresses."""
+    """Return a moment with its parts instead of their addresses."""
     tree = load(footage, address)
     left = LARGEST
     parts = []

@@ -25,11 +25,11 @@ ADDRESS = 4_000
 HEADER = 4_000
 """Most characters of a header's value that is kept."""
 EXCHANGES = 100_000
-"""Most requests of which lines are written, in one session."""
+"""Most requests that are recorded in one session."""
 OPEN = 2_000
-"""Most requests without an answer that are remembered."""
+"""Most unanswered requests that are remembered."""
 QUEUE = 200
-"""Most answers whose bodies wait to be read."""
+"""Most answers whose bodies are waiting to be read."""
 _BODILESS = {204, 205, 304}
 _TEXTS = ("json", "xml", "javascript", "ecmascript", "x-www-form-urlencoded", "yaml", "csv", "graphql")
 _LEFT = {
@@ -43,7 +43,7 @@ _LEFT = {
 
 @dataclass(slots=True)
 class PendingRequest:
-    """A request on its way."""
+    """A request without an answer yet."""
 
     number: int
     tab: int | None
@@ -101,7 +101,7 @@ class Network:
         if self._count > EXCHANGES:
             self._log.left_out("exchanges", f"the network after {EXCHANGES} requests is left out")
             return
-        if len(self._open) >= OPEN:  # a page that never answers must not fill the memory
+        if len(self._open) >= OPEN:  # a server that never answers must not fill the memory
             self._open.pop(next(iter(self._open)))
         exchange = self._open[request] = PendingRequest(self._count, self._tab_of(request))
         before = self._open.get(request.redirected_from) if request.redirected_from else None
@@ -206,7 +206,7 @@ class Network:
 def headers_of(headers: Mapping[str, str]) -> dict[str, str]:
     """Return headers for a line.
 
-    A very long value is left out instead of cut, so that no half of a secret remains.
+    A very long value is left out, not cut, so that no part of a secret remains.
     """
     return {
         name: value if len(value) <= HEADER else f"({len(value)} characters)"
@@ -233,9 +233,9 @@ def took(timing: Mapping[str, float], exchange: PendingRequest) -> float:
 
 
 def parts(data: bytes, kind: str) -> str:
-    """Return a multipart form as JSON, so that field names are beside values.
+    """Return a multipart form as JSON: its fields by name, its files as name and size.
 
-    Files are given by name and size.
+    Secrets are found by the names beside their values.
     """
     message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + data)
     fields: dict[str, Any] = {}

@@ -1,8 +1,8 @@
 """Record page events without a picture: console, errors, dialogs, downloads, crashes.
 
-A listener on Playwright's `dialog` has to answer the dialog, and a listener on `filechooser` keeps the page's own
-chooser from opening: either would change the page for the agent. So dialogs are observed by a separate session of the
-browser's own protocol, and choosers where Playwright hands them to the program's own listener.
+A listener on Playwright's `dialog` must answer the dialog, and a listener on `filechooser` keeps the browser's chooser
+from opening: both would change the page for the agent. So dialogs are observed through a separate session of the
+browser's protocol, and choosers only if the program itself listens for them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BURST = 100
 LINES = 50_000
 """Most console messages and errors kept in a session."""
 _FLOOD = 2_000
-"""Left-out console messages after which the camera hears no more of this page."""
+"""Left-out console messages after which the camera stops listening to this page."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class PageEvents:
         self._tab = tab
         self._rooms = {"console": LineLimit(), "errors": LineLimit()}
         self.aside: list[str] = []
-        """The page's events without pictures, in words, since the list was last emptied."""
+        """The events since the list was last emptied, in words."""
         self._dialogs: dict[int, dict[str, Any]] = {}
         self._sessions: dict[int, Any] = {}
         self._left_out = 0
@@ -87,7 +87,7 @@ class PageEvents:
         page.on("framenavigated", self._log.guarded(self._listen_again))
         page.on("download", self._log.guarded(lambda download: self._download(tab, download)))
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
-        # Playwright reports a chooser here only if the program listens itself; this listener requests none.
+        # Playwright reports a chooser here only if the program listens too; this listener alone requests none.
         with suppress(AttributeError):
             channel = page._impl_obj._channel  # noqa: SLF001 - Playwright offers no other way
             channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))

@@ -19,8 +19,8 @@ SELDOM = 8.0
 class Screencast:
     """Pictures of one page as it is painted.
 
-    The last request counts, and no call waits for its effect. A stream that is switched on sends the current picture
-    at once, some 25 ms later. (A loaded browser at times starts one that sends nothing: such a stream is restarted.)
+    Only the last request counts, and no call waits for its effect. A stream sends the current picture about 25 ms after
+    it is switched on. (A busy browser sometimes starts a stream that sends nothing: it is restarted.)
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Screencast:
                     self._await(self._awaited)
                     await self._page.screencast.start(on_frame=self._took, **self._options)
         except Exception:
-            if not self._page.is_closed():  # otherwise it is only too late
+            if not self._page.is_closed():
                 raise
         finally:
             self._switching = False

@@ -12,13 +12,13 @@ from reenact.core.store.writer import warn
 
 P = ParamSpec("P")
 LONG_AGO = 30.0
-"""Seconds that a picture may take to arrive from a slow browser."""
+"""Most seconds until a picture arrives from a slow browser."""
 
 
 class FootageWriter:
     """The session's file, and the camera's own background work.
 
-    A fault of the camera costs one warning and a noted hole in the file; the agent's run goes on.
+    A fault of the camera causes one warning and a noted hole in the file; the agent's run goes on.
     """
 
     def __init__(self, beside: Sidecar) -> None:
@@ -60,15 +60,14 @@ class FootageWriter:
     def at(self, milliseconds: float) -> float:
         """Convert a moment of the browser's clock (milliseconds since 1970) to the recording's time.
 
-        The result is never later than now, nor older than `LONG_AGO`: where the wall clock was changed meanwhile, it
-        is now.
+        A time in the future, or more than `LONG_AGO` ago, means that the wall clock was changed: it becomes now.
         """
         now = self._beside.now()
         t = self._beside.at(milliseconds / 1000)
         return t if now - LONG_AGO < t <= now else now
 
     def left_out(self, what: str, text: str, **members: Any) -> None:
-        """Note once in the file that something of this kind is missing from it."""
+        """Note once in the file that data of this kind is missing."""
         if what not in self._said:
             self._said.add(what)
             self.write("noted", what="hole", text=text, **members)
