@@ -57,17 +57,17 @@ class AgentFallback:
         session: The session; its calls pass through the block until the block ends.
         task: The purpose of the block in plain words: the agent's task.
         response_format: The form of the agent's answer, as for `Agent.run`.
-        heal: `"agent"`: an agent takes over at once. `"auto"`: cheaper means repair the failed step first, and
-            the script goes on. `"off"`: no help; the block reports the failure and stops at that step.
-        expect: A condition on the final state: an address, a text, a selector, or a function of the session. Where it
-            is not met, or cannot be checked, the block has failed, whatever its steps and the agent report.
+        heal: `"agent"`: an agent takes over at once. `"auto"`: cheaper means first try to repair the failed step, so
+            that the script goes on. `"off"`: no help; the block reports the failure and stops at that step.
+        expect: A condition on the final state: an address, a text, a selector, or a function of the session. If it is
+            not met, or cannot be checked, the block has failed, whatever its steps and the agent report.
         agent_params: The agent's own options: `reasoning_model`, `max_steps`, `vault` and so on.
 
     Attributes:
         steps: The results of the block's own executed steps; the agent's steps are in `agent_response`.
         skipped: The actions that were skipped, as dicts.
         success: True if the block reached its purpose.
-        error: The first failure; None where nothing failed, or where the failed step was repaired.
+        error: The first failure; None if nothing failed, or the failed step was repaired.
         agent_invoked: True if an agent was called.
         agent_response: The agent's last status, or None.
         heals: The records of each repair and of the agent's takeover: failed step, rung, verification.
@@ -140,7 +140,7 @@ class AgentFallback:
 
     @property
     def duration(self) -> float:
-        """Seconds that the block took, helpers included; the seconds so far while it still runs."""
+        """Seconds of the block, with all help; while it runs, the seconds so far."""
         if self._began is None:
             return 0.0
         return now(self._session) - self._began if self._took is None else self._took
@@ -158,8 +158,8 @@ class AgentFallback:
     def suggested_patch(self) -> str:
         """Return the verified selectors as a unified diff of the script, for review.
 
-        After the session they are tried on its recorded pages first, in another browser. Empty where there is none.
-        Raises UsageError where the script cannot be parsed as Python.
+        After the session has ended, they are first tried on its recorded pages, in another browser. Empty if there are
+        none. Raises UsageError if the script cannot be parsed as Python.
         """
         from reenact.browser.heal import patch, patch_trial  # noqa: PLC0415 - only a mended block reads Python
 
@@ -169,7 +169,7 @@ class AgentFallback:
         if folder is None or boundary.current() is not None:
             trials = patch_trial.untried(
                 heals
-            )  # a recorded program has no browser that its recording does not know
+            )  # a recorded program must not start a browser that is not in its recording
         else:
             trials = patch_trial.trials((Path(folder), one) for one in heals)
         return patch.suggested(heals, trials=trials)
@@ -208,7 +208,7 @@ class AgentFallback:
         return result
 
     def refuse_scrape(self) -> NoReturn:
-        """Raise UsageError: the values that a block reads are lost if an agent takes over."""
+        """Raise UsageError: the values that a block reads would be lost if an agent takes over."""
         raise UsageError(
             "scrape() does not go with AgentFallback: read the page behind the block, or give it a response_format "
             "for the agent's answer"
@@ -322,7 +322,7 @@ class AgentFallback:
         if self._session.core.block is self:
             self._session.core.block = None
         if error is not None and not isinstance(error, Exception):
-            return  # the program is being stopped: no more effects
+            return  # the program is ending: make no more effects
         if self._began is not None:
             self._took = over(self._session) - self._began
         if error is not None and not self._over:
@@ -347,7 +347,7 @@ class AgentFallback:
 def _shown(action: do.Action) -> do.Action:
     """Return an action without the value that it writes.
 
-    The value may be a secret, and the page is not asked whether it is one.
+    The value may be secret, and nothing asks the page about it.
     """
     if isinstance(action, (do.Fill, do.FallbackFill)):
         return action.model_copy(update={"value": do.MASK})

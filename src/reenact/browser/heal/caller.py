@@ -32,7 +32,7 @@ def here(session: Session, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Await a coroutine in the session's recording, from a program without a running loop."""
     if not in_a_loop():
         return asyncio.run(make())
-    # In a notebook the running loop is busy with this cell, so a thread runs the coroutine.
+    # In a notebook, this cell blocks the running loop, so a thread runs the coroutine.
     outcome: list[T] = []
     broken: list[BaseException] = []
 

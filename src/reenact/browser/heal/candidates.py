@@ -26,13 +26,13 @@ MOST = 12
 """Number of candidates kept by default."""
 
 COMPARED = 60
-"""Number of candidates compared to choose one of them."""
+"""Number of candidates among which one is chosen."""
 
 PATIENCE = 2000
 """Milliseconds that the step may take with the found element."""
 
 _TRIES = 3
-"""Number of looks at an element that is replaced just then."""
+"""Tries to inspect an element that the page keeps replacing."""
 
 _LASTING = ("test_id", "role", "playwright", "text", "css")
 
@@ -51,7 +51,7 @@ async def candidates(
     Args:
         session: The session to look in.
         failed: The step.
-        wanted: The sought element's fingerprint, or its known parts.
+        wanted: The wanted element's fingerprint, or its known parts.
         most: The largest number of elements.
 
     Returns:
@@ -76,17 +76,17 @@ async def chosen(
     pick: Pick,
     selectors: Sequence[Mapping[str, str]] = (),
 ) -> tuple[ElementChoice, dict[str, Any]]:
-    """Choose the meant element with `pick`, as one effect that keeps the best few candidates.
+    """Choose the intended element with `pick`, as one effect that records the best few candidates.
 
     Args:
         session: The session to look in.
         failed: The step.
         wanted: As for `candidates`.
         pick: Chooses; its answer is recorded, and a replay does not ask again.
-        selectors: Other selectors that have named the element; the elements they name become candidates too.
+        selectors: Other selectors that once named the element; the elements they find become candidates, too.
 
     Returns:
-        The choice, and the chosen element's `score`, `fingerprint` and `selectors`; where none was chosen, those of the
+        The choice, and the chosen element's `score`, `fingerprint` and `selectors`; if none was chosen, those of the
         most similar one, or nothing.
     """
 
@@ -107,7 +107,7 @@ async def chosen(
     if isinstance(answer, Mapping):
         found, choice = answer["found"], ElementChoice(**answer["choice"])
     else:
-        found, choice = answer, pick(answer)  # an older recording, or a page that gave no answer
+        found, choice = answer, pick(answer)  # a recording of an older version, or a page that gave no answer
     if choice.place is not None:
         return choice, dict(found[choice.place])
     return choice, dict(found[0]) if found else {}
@@ -154,9 +154,9 @@ async def _fit(
 
 
 async def _named(live: LiveBrowser, text: str) -> tuple[Locator | None, str]:
-    """Return the one element that a selector names, and its spot.
+    """Return the only element that a selector finds, and its path.
 
-    None and "" where there is no such element. The spot is empty for an element within frames.
+    None and "" if there is no such element. The path is empty for an element within frames.
     """
     try:
         (one,) = parse(text)
@@ -181,7 +181,7 @@ async def _selectors(live: LiveBrowser, locator: Locator) -> dict[str, str]:
         try:
             return await durable(locator, secret=live.mask(live.page))
         except Error:
-            await asyncio.sleep(0)  # a list may be drawn anew all the time
+            await asyncio.sleep(0)  # some pages keep redrawing a list
     return {}
 
 
@@ -199,9 +199,9 @@ async def taken(
     writes: Sequence[Mapping[str, Any]] = (),
     whole: bool = False,
 ) -> Mend | None:
-    """Do the step with a candidate. Return None where it was not done.
+    """Do the step with a candidate. Return None if it was not done.
 
-    What it sends is held and compared with `writes`, the requests of good runs; with `whole` in path and body, too.
+    Its requests are held and compared with `writes`, those of good runs; with `whole`, also their paths and bodies.
     """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)

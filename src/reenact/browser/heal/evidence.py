@@ -1,4 +1,4 @@
-"""Evidence that two fingerprints are of the same element: names, marks, places."""
+"""Evidence that two fingerprints are of the same element: its name, marks and place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKS = ("test_id", "id", "field", "href")
 
 
 def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """Compare the two names: `same`, `near`, `other`, or `no` where the sought one has no name."""
+    """Compare the names: `same`, `near`, `other`, or `no` if the wanted element has no name."""
     mine, its = names_of(wanted), names_of(told)
     if not mine:
         return _captioned(wanted, told, its)
@@ -37,12 +37,12 @@ def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[st
         return "no"
     if " ".join(spoken(mine)) in {*names, " ".join(spoken(its))}:
         return "same"
-    # A text that differs in part may be an instruction, which changes with each run.
+    # A text that differs only in part may be an instruction, which changes with each run.
     return "other" if its and alike(mine, its) < 0.6 else "no"
 
 
 def _near(one: str, other: str) -> bool:
-    """Return True for another spelling of a name; a longer name or another number is none."""
+    """Return True for another spelling of a name, but not for a longer name or another number."""
     mine, its = one.split(), other.split()
     if same_name(one, other):
         return True
@@ -55,7 +55,7 @@ def _near(one: str, other: str) -> bool:
 def _turned(one: str, other: str) -> bool:
     """Return True for a word and its opposite: `lock` and `unlock`, `increase` and `decrease`.
 
-    They differ at the beginning and end alike; another spelling of a word differs later on.
+    Opposites differ at the beginning and have the same end; spellings of one word differ later.
     """
     return _alike_from(one[::-1], other[::-1]) >= 3 and _alike_from(one, other) <= 2
 
@@ -68,7 +68,7 @@ def _alike_from(one: str, other: str) -> int:
 
 
 _NUMBER = re.compile(r"\d|^[^\W\d_]$|^\W$")
-"""A number, a letter or a sign: to change one is to change the name."""
+"""A number, a single letter or a sign: another one makes another name."""
 
 
 def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
@@ -78,7 +78,7 @@ def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 
 
 def strong_marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """Return the equal marks that identify it on its page.
+    """Return the equal marks that identify an element on its page.
 
     The address is left out, because several links may share it.
     """
@@ -86,12 +86,12 @@ def strong_marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str
 
 
 def recorded(wanted: Mapping[str, Any]) -> bool:
-    """Return True if its record tells an element from others of its name."""
+    """Return True if the record of an element distinguishes it from others of its name."""
     return bool((wanted.get("record") or {}).get("key"))
 
 
 def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if it stands among the same texts, under the same heading."""
+    """Return True if both are among the same texts, under the same heading."""
     near, its = wanted.get("near") or [], told.get("near") or []
     heading = wanted.get("heading")
     if heading and alike(str(heading), str(told.get("heading") or "")) < 0.8:
@@ -104,10 +104,10 @@ def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str = "") -> bool:
     """Return True for exactly the wanted element.
 
-    It has the name and the record, a mark or the place; without a name, the picture.
+    It has the same name and the same record, mark or place; if it has no name, the same picture.
 
-    For a tab its name is enough, and to pick an element up (`drag`): it can be put back, and the drop has an element of
-    its own.
+    The name alone is enough for a tab, and for `drag`: a dragged element can be put back, and the target of the drop is
+    checked by itself.
     """
     if pictured(wanted, told):
         return True
@@ -121,7 +121,7 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
 def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
     """Return True for the wanted link itself, in its old place or list, with a new address.
 
-    It led to the address that it names, and sent nothing that may change something.
+    It led to the address that it names, and sent no request that may change anything.
     """
     there = (result or {}).get("navigated")
     if told.get("role") != "link" or wanted.get("role") != "link" or there != marks_of(told).get("href"):
@@ -137,15 +137,15 @@ def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[st
 
 
 def _in_one_navigation(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if both are in one box of a navigation, where a name identifies a link."""
+    """Return True if both are in the same navigation box, where a name identifies a link."""
     box, its = (str(one.get("path") or "").rpartition("/")[0] for one in (wanted, told))
     return box == its and "/nav[" in f"{box}/"
 
 
 def reworded_field(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True for the only field of its form, then and now, under a name that says the same.
+    """Return True for the only field of its form, then and now, under a reworded name.
 
-    The names differ in words such as `is` and `needs` alone; kind and place are equal.
+    The names differ only in words such as `is` and `needs`; kind and place are equal.
     """
     if not (wanted.get("only") and told.get("only")) or any(
         wanted.get(part) != told.get(part) for part in _KEPT
@@ -159,18 +159,18 @@ _KEPT = ("tag", "role", "heading", "section", "region", "frames", "secret")
 
 
 def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if the name, the picture or a mark of an element is the wanted one's.
+    """Return True if the name, the picture or a mark of an element is that of the wanted one.
 
-    So it is for a field whose name is only worded otherwise.
+    The name of a field may be reworded.
     """
     known = named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)
     return known or reworded_field(wanted, told)
 
 
 def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if an element without a name is known by its picture.
+    """Return True if the picture identifies an element without a name.
 
-    It is if its record is known, or nothing else on the page has the picture.
+    It does if the record is known, too, or nothing else on the page has the picture.
     """
     if names_of(wanted) or not wanted.get("icon") or wanted["icon"] != told.get("icon"):
         return False
@@ -182,11 +182,11 @@ def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 def other_name(
     wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False, pressed: bool = False
 ) -> str:
-    """Return the reason that an element of another name may be another one, or "".
+    """Return the reason that an element of another name may be the wrong one, or "".
 
-    It is the sought one only if a mark says the sought name: `id="email"` does, `id="f1"` does not, since such an id
-    may be given to another element. Of what is `pressed` no mark says enough: `id="start"` may stop by now. A name that
-    is only spelled alike needs a mark, too: it may be a neighbour's, unless a model has `vouched` for it.
+    It is the wanted one only if a mark contains the wanted name, as `id="email"` does: an id such as `f1` may have been
+    given to another element. No mark is enough for an element that is `pressed`: by now `id="start"` may stop the work.
+    A name of similar spelling may be a neighbour's, so it needs a mark, too, unless a model has `vouched` for it.
     """
     likeness = named(wanted, told)
     if likeness == "near" and not vouched and not strong_marks(wanted, told):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 PATIENCE = 5.0
-"""Seconds that a page is given to meet the expectation."""
+"""Seconds for the page to meet the expectation."""
 
 _POLL = 0.1
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(about|data|blob|file):")
@@ -67,7 +67,7 @@ class Expectation:
     def own(self) -> bool:
         """True if the program itself must check it.
 
-        This holds for a function, and for a pattern, because a hostile pattern could occupy a server all day.
+        It must check functions, and patterns, because a hostile pattern could occupy a server all day.
         """
         return self.kind == "function" or isinstance(self.value, re.Pattern)
 
@@ -85,9 +85,9 @@ def expected(given: Any) -> Expectation:
     """Parse an expectation.
 
     Args:
-        given: An address (a scheme in front, `/a/path`, a glob as `**/thanks*`, or a compiled pattern), a selector (a
-            dict of several, or with its prefix: `css=`, `role=`, `#id` …), a function of the session, or else a text
-            that the page shows.
+        given: An address (with its scheme, `/a/path`, a glob such as `**/thanks*`, or a compiled pattern), a selector
+            (a dict of several, or one with a prefix: `css=`, `role=`, `#id` …), a function of the session, or any other
+            text for the page to show.
 
     Raises:
         UsageError: It is none of these.
@@ -127,7 +127,7 @@ def sent(body: Mapping[str, Any]) -> Expectation:
 
 
 def judged(session: Session, what: Expectation, *, now: bool = False) -> Steps[ExpectationVerdict]:
-    """Check an expectation; a page is given `PATIENCE` seconds to meet it, or none."""
+    """Check an expectation: for up to `PATIENCE` seconds, or just once with `now`."""
     if what.kind != "function":
         return _verdict((yield from session.core.driver.run(looking(what, 0 if now else PATIENCE))))
 
@@ -285,7 +285,7 @@ async def _has(page: Page, value: str | Mapping[str, Any]) -> str:
     try:
         seen = await (await selectors.resolve(page, value, 0)).is_visible()
     except selectors.AmbiguousElement:
-        # Several matches count as one: they are only looked at.
+        # Several matches are as good as one: the expectation acts on none.
         seen = True
     except selectors.ElementNotFound:
         seen = False

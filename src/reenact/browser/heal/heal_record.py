@@ -1,7 +1,7 @@
-"""The heal record: failed step, rung and verification; one effect each.
+"""The heal record: failed step, rung and verification; one effect for each heal.
 
-`heal:record` asks with the step and the rung alone, and the record is its answer: so a replay gives back the recorded
-one, and a script that was edited or moved since does not diverge from its recording because of it.
+The arguments of `heal:record` are only the step and the rung; the record is its outcome. So a replay returns the
+recorded one, and a script that was edited or moved since does not diverge because of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AGENT = "agent"
 """The last rung: an agent took over."""
 
 STOP = "stop"
-"""No rung: each one refused."""
+"""No rung: all of them refused."""
 
 _EVIDENCE = (
     "url", "title", "reason", "why", "closed", "left", "fingerprint", "frames", "consequence", "meant", "found",
@@ -50,20 +50,20 @@ class HealRecord:
     Attributes:
         key: The identity of the script step, the same in every run.
         action: The type of its action: `click`, or `page.click` for a call of `session.page`.
-        rung: The helper: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`; or `stop` for none.
-        file: The caller's file, absolute; empty where unknown. With `line` and `function`, the place of the failure.
-        source: The beginning of the SHA-256 of that file as it was then, or empty.
-        old: The selector that failed, as the script has it; None where it has none.
-        new: Durable selectors of the meant element, the best first; None where none is known.
+        rung: The rung: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`; or `stop` for none.
+        file: The caller's file, absolute, or empty. With `line` and `function`, the place of the failure.
+        source: The beginning of that file's SHA-256 at the time, or empty.
+        old: The selector that failed, as the script has it, or None.
+        new: Durable selectors of the intended element, the best first, or None.
         error: The failure, in one line.
         healed: True if the step, or for an agent the task, was done in the end.
-        verified_by: The check that verified it; empty where there was none.
+        verified_by: The check that verified it, or empty.
         score: The likeness of the element to the known one, 0 to 1; `margin` is its lead over the next one.
         before: The page at the failure: `url` (without its query) and `title`.
         after: The same after the mend, and the rung's findings: the element's `fingerprint`, the reason `why`, the
             `closed` layers; and the `consequence` of the mend.
         cost: US dollars for models, or None where a price is unknown.
-        tokens: Of those models, in and out.
+        tokens: Tokens of those models, in and out.
         seconds: The duration.
     """
 
@@ -94,7 +94,7 @@ class HealRecord:
 
     @property
     def place(self) -> str:
-        """Place in the user's code: `shop.py:12`; empty where it is unknown."""
+        """Place in the user's code, such as `shop.py:12`; empty if unknown."""
         return f"{self.file}:{self.line}" if self.file else ""
 
     def to_tree(self) -> dict[str, Tree]:
@@ -167,8 +167,8 @@ def taken_over(
         failed: The step at which it was called.
         healed: True if it did the task.
         url: The address of the page at the end.
-        title: Of the page there.
-        verified_by: The check besides the agent's own word, which is not enough: the block's `expect`.
+        title: The title of that page.
+        verified_by: The check of the block's `expect`: the agent's own report is not enough.
         cost: Cost of its model in US dollars; None where unknown.
         tokens: The tokens it used.
         seconds: The duration.
@@ -189,8 +189,7 @@ def taken_over(
 def written(session: Session, heal: HealRecord) -> HealRecord:
     """Write a record into the session's recording and return it; in a replay, the recorded one.
 
-    For a session on a server, it is written there too. The script is on the program's machine: only here its hash is
-    known.
+    For a session on a server, it is written there, too; the script's hash is computed here, where the file is.
     """
 
     def live() -> dict[str, Tree]:
@@ -206,7 +205,7 @@ def written(session: Session, heal: HealRecord) -> HealRecord:
 
 
 def digest(file: str, data: bytes | None = None) -> str:
-    """Return the beginning of a source file's SHA-256; empty where it cannot be read."""
+    """Return the beginning of a source file's SHA-256; empty if it cannot be read."""
     try:
         return hashlib.sha256(Path(file).read_bytes() if data is None else data).hexdigest()[:16]
     except (OSError, ValueError):
@@ -214,7 +213,7 @@ def digest(file: str, data: bytes | None = None) -> str:
 
 
 def _of(failed: FailedStep) -> HealRecord:
-    """Return a record with the facts of the step alone."""
+    """Return a record with only the facts of the step."""
     place = failed.place
     action = failed.action
     return HealRecord(
@@ -256,7 +255,7 @@ def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -
 
 
 def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the facts of a page that a record has room for, never typed values."""
+    """Return the facts of a page that a record keeps: few, short, and never typed values."""
     found = {name: told[name] for name in _EVIDENCE if told.get(name)}
     if "url" in found:
         found["url"] = _bare(str(found["url"]))

@@ -1,4 +1,4 @@
-"""Help a block: first the ladder where it is wanted, then an agent; record each help."""
+"""Help a block: try the ladder if the user wants it, then an agent; record each help."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class BlockHelper:
         return total
 
     async def mended(self, failed: FailedStep, expected: expect.Expectation | None) -> ExecutionResult | None:
-        """Mend a failed step and return its verified result; None where mending is off or failed."""
+        """Mend a failed step and return its verified result; None if mending is off or failed."""
         if self._heal != "auto" or self._session.status().status == "closed":
             return None
         began, count = now(self._session), self._session.offset()
@@ -93,9 +93,9 @@ class BlockHelper:
         return None
 
     def called(self, failed: FailedStep) -> Agent | RemoteAgent | None:
-        """Return the agent that goes on after a failed step, or None.
+        """Return the agent that continues after a failed step, or None.
 
-        Raises UsageError where an agent is wanted and there is no model.
+        Raises UsageError if an agent is wanted and there is no model.
         """
         asked, error = self._model(), failed.result.message
         gone = self._session.status().status == "closed"
@@ -136,11 +136,11 @@ class BlockHelper:
         return named if self._session.remote else named or os.environ.get(MODEL)
 
     async def _judge_of(self, failed: FailedStep, what: expect.Expectation | None) -> Judge | None:
-        """Return the check of the block's expectation for a mend; None where none is of use."""
+        """Return the check of the block's expectation for a mend; None if it would prove nothing."""
         if what is None:
             return None
         if not failed.delivered and (await expect.ajudged(self._session, what, now=True)).met:
-            return None  # met already without the step: a later check proves nothing
+            return None  # it is met already without the step
         return functools.partial(expect.ajudged, self._session, what)
 
 
@@ -159,7 +159,7 @@ def now(session: Session) -> float:
 def begun(session: Session, task: str, heal: str) -> float:
     """Record the beginning of a block with its task; return the seconds since the epoch.
 
-    The task is recorded so that a script exported from the recording has it again.
+    A script exported from the recording needs the task.
     """
     asked = {"task": task, **({"heal": heal} if heal != "agent" else {})}
     return _marked(session, Effect("heal", "block", asked, leaf=True))
@@ -185,7 +185,7 @@ def stuck(session: Session, action: dict[str, Any], said: str) -> FailedStep:
 
 
 def made(action: do.Action, at: datetime, url: str, *, success: bool, message: str) -> ExecutionResult:
-    """Return a result that involves no page."""
+    """Return the result of an action that was not done on a page."""
     return ExecutionResult(
         action=action, exception=None, success=success, message=message, started_at=at, ended_at=at, url=url,
         selectors=None, why=None, consequence=None, delivered=False, step=None,

@@ -1,7 +1,7 @@
 """Choose the element that a step means; a wrong element is worse than none.
 
-The criteria, in this order: the element is of the right kind; its identifying marks agree (its name, or an id, a test
-id, a field's name); nothing contradicts; it is alike enough, and no other possible element is nearly as alike.
+The criteria, in this order: the element has the right kind; its name or an identifying mark agrees (an id, a test id,
+a field's name); nothing contradicts; it is similar enough, and no other possible element is nearly as similar.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from reenact.browser.page.wording import GRAVE, OTHER
 CAP = 0.6
 """The score that an element needs."""
 MARGIN = 0.12
-"""The lead that it needs over every other possible element."""
+"""The lead that it needs over each other possible element."""
 CAP_TWIN = 0.8
 """The score that an element needs among several of the same name."""
 
@@ -73,13 +73,13 @@ def choose(
     twin: bool = False,
     against: Against = lambda _: "",
 ) -> ElementChoice:
-    """Choose the meant element.
+    """Choose the intended element.
 
     Args:
-        wanted: The sought element's fingerprint.
+        wanted: The wanted element's fingerprint.
         found: Candidates: `score`, `fingerprint`, best first.
         action: The action's type.
-        twin: True if there were others of the same name at that time.
+        twin: True if there were others of the same name in the good run.
         against: Returns a further objection to an element's fingerprint, or "".
     """
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
@@ -87,7 +87,7 @@ def choose(
     objections = {place: _objection(wanted, found[place]["fingerprint"], against) for place in meant}
     objected = next((objections[place] for place in meant if objections[place]), "")
     meant = [place for place in meant if not objections[place]]
-    # A name that is exactly the same outdoes an id, which may be another one's by now.
+    # An equal name outranks an id, which may belong to another element by now.
     same = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
     meant = [place for place in meant if not same or named(wanted, found[place]["fingerprint"]) != "other"]
     if not meant and objected:
@@ -99,7 +99,7 @@ def choose(
     if (there := _pictured(wanted, found, meant) or _unnamed(wanted, found, meant)) is not None:
         return there
     # Identifying marks decide before likeness: `Password` is not `Confirm password`.
-    # The record tells it from others of its name.
+    # Its record distinguishes it from others of its name.
     twin = twin and not recorded(wanted)
     meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
     alone = _sole_twin(wanted, found, meant) if twin else None
@@ -124,14 +124,14 @@ def _objection(wanted: Mapping[str, Any], told: Mapping[str, Any], against: Agai
 
 
 def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
-    """Return 0 if name and mark are the sought element's, 1 for one of them, 2 for neither."""
+    """Return 0 if both name and a mark agree, 1 if one of them does, 2 if neither."""
     return 2 - (named(wanted, told) == "same") - bool(strong_marks(wanted, told))
 
 
 def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
     """Return the other candidates that could be meant.
 
-    Left out are nested and refused elements, and those without name and mark if the first candidate has one.
+    Without nested and refused elements, and if the first candidate agrees in name or mark, those that do not.
     """
     told = found[meant[0]]["fingerprint"]
     rank = _rank(wanted, told)
@@ -146,7 +146,7 @@ def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant
 def _overtaken(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], best: int, fit: Sequence[int]
 ) -> str:
-    """Return an objection if another candidate is more alike and this one is not well known."""
+    """Return an objection if another candidate is more similar and this one is not identified."""
     told = found[best]["fingerprint"]
     same = named(wanted, told) == "same"
     more = [
@@ -169,19 +169,19 @@ def _overtaken(
 def _sole_twin(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> int | None:
-    """Of several of the same name, return the only one among the same texts as before, or None."""
+    """Return the only one of several elements of the name that has the same texts around it."""
     twins = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
     here = [place for place in twins if _among(wanted, found[place]["fingerprint"])]
     if len(here) != 1:
         return None
     told = found[here[0]]["fingerprint"]
     others = [place for place in twins if place != here[0] and not _nested(told, found[place]["fingerprint"])]
-    # With no other candidate left, the texts distinguish nothing: then it must be in its old place.
+    # If it is the only candidate, the texts distinguish nothing, so it must be in its old place.
     return here[0] if others or _apart(wanted, told) <= _BESIDE else None
 
 
 def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if it stands among all texts of the sought element, under the same heading."""
+    """Return True if all texts around the wanted element are around it, under the same heading."""
     near = wanted.get("near") or []
     return (
         bool(near)
@@ -191,7 +191,7 @@ def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
-    """Return the pixels by which it has moved or changed its size."""
+    """Return the most pixels by which it has moved or changed its size."""
     box, its = wanted.get("box"), told.get("box")
     if not box or not its:
         return float("inf")
@@ -201,7 +201,7 @@ def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
 def _pictured(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> ElementChoice | None:
-    """Choose an element without a name by its picture, if only one has it."""
+    """Choose an element without a name by its picture, if only one element has it."""
     there = [place for place in meant if pictured(wanted, found[place]["fingerprint"])]
     if len(there) != 1 or refused(wanted, found[there[0]]["fingerprint"]):
         return None
@@ -212,7 +212,7 @@ def _pictured(
 def _unnamed(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> ElementChoice | None:
-    """Choose an element without name and marks by its place, if only one stands exactly there."""
+    """Choose an element without name and marks by its place, if only one is exactly there."""
     if names_of(wanted) or any(strong_marks(wanted, found[place]["fingerprint"]) for place in meant):
         return None
     there = [place for place in meant if _in_place(wanted, found[place]["fingerprint"])]
@@ -234,7 +234,7 @@ def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     near = wanted.get("near")
     if not near or list(near) != list(told.get("near") or []):
         return False
-    # With another picture, or another number of elements beside it, another one has moved to its place.
+    # Another picture or number of siblings means that another element has moved to its place.
     if wanted.get("icon", told.get("icon")) != told.get("icon") or wanted.get("siblings") != told.get(
         "siblings"
     ):
@@ -245,12 +245,12 @@ def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Return True if a name or a mark, not likeness alone, points to the sought element."""
+    """Return True if a name or a mark, not only likeness, agrees with the wanted element."""
     return named(wanted, told) != "other" or bool(marks(wanted, told))
 
 
 def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
-    """Return True if the element supports the action and is of the same kind as the sought one."""
+    """Return True if the element supports the action and has the same kind as the wanted one."""
     role, was = str(told.get("role")), str(wanted.get("role") or "")
     if not told.get("visible", True) or bool(told.get("secret")) != bool(
         wanted.get("secret", told.get("secret"))
@@ -264,12 +264,12 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
         return not was or was in ROLES[action]
     if not was or was == role:
         return True
-    # For a user a link that became a button is the same, and so is a box that is pressed; a field never is.
+    # To a user, a link that became a button is the same, and so is a box that is pressed; a field is not.
     return was in _PRESSED_ALIKE and role in _PRESSED_ALIKE
 
 
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """Return the objection to an element however alike it is, or ""."""
+    """Return the objection that excludes an element however similar it is, or ""."""
     grave = (words_in(told) & GRAVE) - words_in(wanted)
     if grave := {
         word for word in grave if not any(word in said_otherwise(name) for name in names_of(wanted))
@@ -282,7 +282,7 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if choice and named(wanted, told) != "same":
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
-        # edit-3 and edit-4: another one of a series, unless it is in the same place, or a field with its own label.
+        # edit-4 is not edit-3, unless it is in the same place, or a field with the same label.
         series = [
             name for name in MARKS
             if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
@@ -323,9 +323,9 @@ def _weak(
         if near and near[:1] != its[:1]:
             return "it has no name, and another text stands beside it"
         if told.get("role") not in ROLES["fill"]:
-            # Icons are alike; the only one in its place was found before.
+            # Icons resemble each other, and `_unnamed` has found none in the old place.
             return "it has no name, and does not stand in its place"
-        # An only candidate among the same texts may differ in more than one of several.
+        # The only candidate among the same texts may differ more than one of several.
         alone = margin >= 0.3 and same_place(wanted, told)
         cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
     else:
@@ -338,7 +338,7 @@ def _weak(
 
 
 def _nested(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return True if one element is within the other: pressing either presses both."""
+    """Return True if one element contains the other: pressing either presses both."""
     if one.get("frames") != other.get("frames"):
         return False
     mine, its = f"{one.get('path')}/", f"{other.get('path')}/"

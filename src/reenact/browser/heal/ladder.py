@@ -1,8 +1,7 @@
 """The ladder: mend a failed step by the cheapest rung whose result can be verified.
 
 The rungs are tried in order: remembered, wait, dismiss, alternative, ask. A rung without a safe answer is skipped.
-Once a rung has done the step, the ladder ends: either the consequence is the step's earlier one, or the step counts
-as failed.
+The ladder ends once a rung has done the step: if nothing verifies the result, the step counts as failed.
 """
 
 from __future__ import annotations
@@ -54,15 +53,15 @@ async def climb(
     Args:
         session: The session of the failed step.
         failed: The step.
-        judge: Checks the user's expectation; None where there is none.
+        judge: Checks the user's expectation, or None.
         model: The model for one question; None asks no model.
         budget_ms: Milliseconds that waiting may take.
         rungs: The rungs to try, in order.
-        refusals: Receives the reason of each rung that did nothing, where the step is not mended.
+        refusals: Receives the reason of each rung that did nothing, if the step is not mended.
 
     Returns:
-        The mend; the step is mended only if it is `verified`. None: no rung could act, and the page is as
-        the failed step left it, but for layers that were closed.
+        The mend; the step is mended only if it is `verified`. None: no rung could act, and the page is as the failed
+        step left it, except for layers that were closed.
     """
     if failed.delivered and judge is None:
         return None
@@ -84,7 +83,7 @@ async def climb(
 
 
 async def arrived(failed: FailedStep, means: MendOptions) -> Mend | None:
-    """Check the expectation after a step that may have been done: such a step is not repeated."""
+    """Check the expectation after a step that may have been done, and so is not repeated."""
     assert means.judge is not None
     verdict = await means.judge()
     if verdict.state != "met":
@@ -97,7 +96,7 @@ async def arrived(failed: FailedStep, means: MendOptions) -> Mend | None:
 
 
 async def verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
-    """Return the mend with its verification, or as failed where nothing verifies it."""
+    """Return the mend with its verification, or as failed if nothing verifies it."""
     if not mend.result.success:
         return mend
     verified_by = await _shown(mend, known, means)
@@ -107,25 +106,25 @@ async def verified(mend: Mend, known: StepHistory, means: MendOptions) -> Mend:
 
 
 async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
-    # A model may name any element: only a consequence specific to this element counts as proof.
+    # A model may name any element, so only a consequence specific to the element proves it.
     doubted = mend.rung == ModelRung.name
     if name := download_of(mend.result.message):
         if any(plain(one.download) == plain(name) for one in known.pasts if one.download):
             return f"download: {name}"
         if any(one.download for one in known.pasts):
-            return ""  # it is another file
+            return ""  # another file was downloaded
     fingerprint: dict[str, Any] = (mend.evidence.get("after") or {}).get("fingerprint") or {}
-    # Another field that is filled, or another tab that is opened, changes in the same way: its name must be the same.
+    # A wrong field or tab changes in the same way when it is filled or opened, so name or marks must agree.
     proved = mend.same_element or any(proven(past.fingerprint or {}, fingerprint) for past in known.pasts)
     filled = (mend.result.consequence or {}).get("filled")
     if filled is False and any(then.get("filled") for then in known.consequences):
-        return ""  # the field itself does not hold what was written, whatever has changed beside it
+        return ""  # the field does not hold the written text
     by_name = doubted or not proved or (mend.result.action.type in FILLING and not filled)
     answers = [same(mend.result.consequence, then, by_name=by_name) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):
-        # The consequence is a different one, and only a link may say so before.
+        # The consequence differs, which only the address of a link can announce.
         if any(moved(past.fingerprint or {}, fingerprint, mend.result.consequence) for past in known.pasts):
             return f"identity: {TargetIdentity.of(fingerprint)}, which leads to {marks_of(fingerprint)['href']} now"
         return ""
@@ -137,8 +136,8 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
         verdict = await means.judge()
         if verdict.state == "met":
             return f"expect: {verdict.by}"
-    # Where nothing is known of what the step leads to, the element itself is the proof; so is a filled field on a page
-    # that was too busy to be read.
+    # If no consequence is known, the element itself is the proof; so is a filled field if the page was too busy to be
+    # read.
     unread = bool(filled) and not any(one is not None for one in answers)
     unproven = (not known.consequences or unread) and not doubted and bool(fingerprint)
     kind = mend.result.action.type
@@ -148,9 +147,9 @@ async def _shown(mend: Mend, known: StepHistory, means: MendOptions) -> str:
 
 
 def _open_already(mend: Mend, known: StepHistory, fingerprint: dict[str, Any]) -> bool:
-    """Return True for exactly the wanted tab or choice, where the press changed nothing.
+    """Return True for exactly the wanted tab or choice, if the press changed nothing.
 
-    It was chosen before.
+    It was chosen already.
     """
     if fingerprint.get("role") not in _CHOSEN or tells(mend.result.consequence):
         return False

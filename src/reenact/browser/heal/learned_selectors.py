@@ -1,4 +1,4 @@
-"""Choose the selectors that a patch writes: they state everything that the old one states."""
+"""Choose the selectors that a patch writes: they state all that the old one states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reenact.browser.page.wording import says
 _WORDS = ("role", "playwright", "text", "record")
 _STRUCTURE = ("test_id", "css")
 _BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
-"""A CSS selector by position alone: the next change of the page breaks it."""
+"""A CSS selector that names only a position: the next change of the page breaks it."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class PatchTrial:
     """The result of trying a patch's selectors.
 
     Attributes:
-        fit: The selectors that found the step's element or nothing, by kind; some are narrower than the offered ones.
-        told: The pages and variants on which they were tried, in words; or the reason that they were not.
+        fit: By kind, the selectors that found the step's element or nothing; some are narrower than the offered ones.
+        told: The pages and variants of the trial, in words; or the reason that there was none.
         refused: The reason that none fits, or empty.
     """
 
@@ -34,9 +34,9 @@ class PatchTrial:
 
 
 def learned(heal: HealRecord, trial: PatchTrial | None = None) -> str | dict[str, str]:
-    """Return the selector to write for a heal: one of `offers` that its trial has left.
+    """Return the selector to write for a heal: one of `offers` that passed its trial.
 
-    Raises UnchangeableSelector where there is none.
+    Raises UnchangeableSelector if there is none.
     """
     fit = offers(heal) if trial is None else trial.fit
     if trial is not None and trial.refused:
@@ -47,8 +47,8 @@ def learned(heal: HealRecord, trial: PatchTrial | None = None) -> str | dict[str
 def offers(heal: HealRecord) -> dict[str, str]:
     """Return the learned selectors that state everything that the old one states, by kind.
 
-    The kind of a lone selector is "". Where the old selector says a text (`li:has-text('Invoice 18') >> text=Delete`),
-    or the element belongs to a record, each new selector says it too. Raises UnchangeableSelector where none does.
+    The kind of a lone selector is "". If the old selector contains a text (`li:has-text('Invoice 18') >> text=Delete`),
+    or the element belongs to a record, each new selector contains it, too. Raises UnchangeableSelector if none does.
     """
     assert heal.new is not None
     offered = {"": heal.new} if isinstance(heal.new, str) else heal.new
@@ -62,7 +62,7 @@ def offers(heal: HealRecord) -> dict[str, str]:
     for kind, text in offered.items():
         by_words = kind in _WORDS or bool(texts_of(text)[0])
         if not by_words:
-            # A developer's name of the element states more than its place, and less than a text that the script gives.
+            # A developer's name for the element says more than a position, and less than a text of the script.
             if not words and not context and kind in _STRUCTURE and not _BY_PLACE.search(text):
                 fit[kind] = text
             continue
@@ -78,7 +78,7 @@ def offers(heal: HealRecord) -> dict[str, str]:
 
 
 def _by_record(told: Mapping[str, Any], stated: Sequence[str]) -> str:
-    """Return a selector by record, role and name, if these say all stated texts; else ""."""
+    """Return a selector by record, role and name, if these contain all stated texts; else ""."""
     record, role, name = told.get("record") or {}, told.get("role"), str(told.get("name") or "")
     key, tag = str(record.get("key") or ""), record.get("tag")
     if not (key and tag and name and role) or told.get("frames") or role == "generic":
@@ -89,14 +89,14 @@ def _by_record(told: Mapping[str, Any], stated: Sequence[str]) -> str:
 
 
 def _chosen(offered: Mapping[str, Any]) -> dict[str, str]:
-    """Return of several selectors those that a patch would write."""
+    """Return those of several selectors that a patch would write."""
     if "" in offered:
         return {"": offered[""]}
     return {kind: text for kind, text in offered.items() if isinstance(text, str) and text}
 
 
 def _scoped(text: str, missing: Sequence[str], tag: str) -> str | None:
-    """Return a selector within the record that says the missing texts, or None."""
+    """Return a selector within the record that contains the missing texts, or None."""
     if not missing:
         return text
     if not tag or text.startswith(("frame=", "get_by", "page.", "locator(")):
@@ -112,8 +112,8 @@ def _css_text(text: str) -> str:
 def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
     """Return the selector to write into a script.
 
-    Of the durable selectors it takes one by words or role, and one by a developer's name (test id, CSS); both where
-    both exist, as a dict. Where an element has neither, it takes the first selector.
+    Of the durable selectors it takes one by words or role, and one by a developer's name (test id, CSS); if both exist,
+    both in a dict. If an element has neither, it takes the first selector.
     """
     if isinstance(new, str):
         return new

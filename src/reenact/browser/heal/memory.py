@@ -1,7 +1,7 @@
 """Read a step's history from earlier good recordings: element, consequence and heals.
 
-The store is read only after a failure: the newest good recordings of the same script, and of each only the browser's
-answers. The result is an effect of its own, so that a replay needs no store.
+The store is read only after a failure: the newest good recordings of the same script, and of each only the outcomes of
+the browser's effects. The result is an effect, so that a replay needs no store.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read(folder: Path, key: str) -> dict[str, Any]:
         count += 1
         knowing += bool(past or mended)
         for one in past:
-            # Differences in numbers alone do not count, but for those of the element's name and record.
+            # Other numbers do not make another behaviour, except in the element's name and record.
             mark = plain(orjson.dumps([one["selectors"], one["consequence"]]).decode()).encode()
             mark += orjson.dumps(TargetIdentity.of(one["fingerprint"] or {}).compared)
             if mark in pasts:
@@ -103,7 +103,7 @@ def _of(folder: Path, key: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         if "elements" in value:
             elements = value["elements"]
         url = value.get("url") or url
-    # A single match counts whatever its ordinal; of several, the one with the same ordinal.
+    # A single match counts at any ordinal; of several, the one with the same ordinal counts.
     place = 0 if len(equals) == 1 else int(ordinal or 0)
     past = equals[place] if place < len(equals) else None
     return ([past] if past is not None else []), heals

@@ -30,15 +30,15 @@ class ScriptPlace:
 
 @dataclass(frozen=True)
 class FailedStep:
-    """A step that failed, with all that a rung may look at.
+    """A step that failed, with all that a rung needs to know.
 
     Attributes:
-        asked: The action with its real values, to do it again. It is never recorded or shown.
-        action: The action as executed, secrets as tokens.
+        asked: The action with its real values, to do it again. They are never recorded or shown.
+        action: The action as executed, with tokens for secrets.
         result: Its failed result.
         place: The caller's place, or None.
         key: The identity of this step in the script, the same in each run (`key_of`).
-        delivered: True if it may have reached the page all the same: then it is never done again.
+        delivered: True if it may have reached the page nevertheless: then it is never done again.
     """
 
     asked: do.Action = field(repr=False)
@@ -58,7 +58,7 @@ class FailedStep:
         *,
         count: int | None = None,
     ) -> FailedStep:
-        """Return the last step of a session, which failed; or the last of the first `count`."""
+        """Return the last of a session's steps, or of its first `count` steps, as failed."""
         outcomes = session.core.outcomes[:count]
         told = dict(outcomes[-1]["action"])
         key = key_of(told, url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
@@ -67,7 +67,7 @@ class FailedStep:
 
     @property
     def reason(self) -> str:
-        """The reason of the failure, in one word; empty where the page was not asked."""
+        """The reason of the failure, in one word; empty if the page was not asked."""
         return str((self.result.why or {}).get("reason") or "")
 
 
@@ -99,8 +99,8 @@ class StepHistory:
         recordings: The number of recordings of the same script that were read.
         pasts: The step in them; equal ones are merged.
         heals: Verified mends of it: their `new` selectors, `rung`, `verified_by`.
-        tells_stops: True if a stop of this run is recorded, too; recordings of older versions have none.
-        scrolls: True if lists are scrolled to a record; in recordings of older versions none is.
+        tells_stops: True if a stop is recorded, too; in a replay, False for a recording of an older version.
+        scrolls: True if lists are scrolled to a record; in a replay, False for a recording of an older version.
     """
 
     recordings: int = 0
@@ -111,7 +111,7 @@ class StepHistory:
 
     @property
     def verifiable(self) -> bool:
-        """True if a mend can be compared with what the step did in good runs."""
+        """True if a mend can be compared with the consequences of good runs."""
         return bool(self.consequences) or any(one.download for one in self.pasts)
 
     @property
@@ -154,10 +154,10 @@ Judge = Callable[[], Awaitable[MendVerdict]]
 
 @dataclass
 class MendOptions:
-    """The means and limits of one climb.
+    """The tools and limits of one climb.
 
     Attributes:
-        budget_ms: Milliseconds that waiting may take in all.
+        budget_ms: Milliseconds for all waiting.
         judge: Checks the user's expectation, or None.
         model: The model for one question, or None.
         refusals: The rungs that did nothing so far, with their reasons.
@@ -209,7 +209,7 @@ class Mend:
 
 
 class Rung(Protocol):
-    """One means of mending a step."""
+    """One way to mend a step."""
 
     name: str
 

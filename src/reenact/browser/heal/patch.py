@@ -1,7 +1,7 @@
 """Write learned selectors as a patch of the user's script: a unified diff for review.
 
-Only verified heals change anything. Only the selector's literal is replaced in the text. Heals that are out of reach
-are listed as comments on top.
+Only verified heals change the script, and only the selector's literal is replaced. All other heals are listed as
+comments on top.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def suggested(
     """Return a unified diff of the scripts with those heals, for `patch -p0` or `git apply -p0`.
 
     Args:
-        heals: In the order of time: for a call that was mended several times, the last verified one counts.
-        source: The script's text, if all heals belong to one script that is not to be read from its file.
-        trials: For each heal, the result of trying its selectors; None where they were not tried.
+        heals: In the order of time: of several heals of one call, the last verified one counts.
+        source: The text of the only script, instead of reading its file.
+        trials: For each heal, the result of trying its selectors; None if they were not tried.
 
     Returns:
-        The diff, after comments on heals that are unverified or out of reach. Empty where there is nothing to report.
+        The diff, after comments on the heals that cannot be applied. Empty if there is nothing to report.
 
     Raises:
         UsageError: A script cannot be parsed as Python.
@@ -109,7 +109,7 @@ def patched(
         data: Its bytes.
         heals: In the order of time.
         refs: For each heal, the argument that names its recording in a command; by default the last one.
-        trials: For each heal, the result of trying its selectors; None where they were not tried.
+        trials: For each heal, the result of trying its selectors; None if they were not tried.
 
     Raises:
         UsageError: The script cannot be parsed as Python.
@@ -182,7 +182,7 @@ def write(patch: ScriptPatch) -> str:
 
 
 def _uncommitted(file: Path) -> bool | None:
-    """Return True if git sees changes in a file; None where git does not track it."""
+    """Return True if git sees changes in a file; None if git does not track it."""
     folder = file.absolute().parent
     try:
         git.asked(folder, "ls-files", "--error-unmatch", "--", file.name, seconds=20)
@@ -197,7 +197,7 @@ def _uncommitted(file: Path) -> bool | None:
 def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str, trial: PatchTrial | None) -> int:
     """Return the number of a heal's call.
 
-    Raises UnchangeableSelector where the call needs no change or is out of reach.
+    Raises UnchangeableSelector if the call needs no change, or cannot be changed.
     """
     if heal.rung == AGENT:
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
@@ -237,7 +237,7 @@ def _literal(script: ScriptSource, number: int, value: str | Mapping[str, str]) 
 def _quoted(text: str, quote: str) -> str:
     """Return a string's literal in the preferred quotes.
 
-    It uses the other quotes where they avoid backslashes. Raises Beyond where Python would read a different text.
+    It uses the other quotes if they avoid backslashes. Raises UnchangeableSelector if Python would read another text.
     """
     other = "'" if quote == '"' else '"'
     if quote in text and other not in text:

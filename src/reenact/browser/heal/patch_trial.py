@@ -1,8 +1,8 @@
 """Try the selectors of a patch on the recorded pages of its step, and on variants of them.
 
 A variant is the page without the step's record or element, or with a decoy: another record before it, or an element of
-a longer name. On each a selector must find the step's own element, or nothing: several are nothing, since a step stops
-there. Pages are built without scripts and network in a browser of their own.
+a longer name. On each of them, a selector must find the step's element, or no single element, since a step stops there.
+Pages are built in another browser, without scripts and network.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ _BUILD = """async (tree) => {
     addEventListener: (_, go) => queueMicrotask(go) };
   await new BuiltMoment(tree).into(here);
 }"""
-"""JavaScript that builds a page (`watch/moment.js`) in the place of the document."""
+"""JavaScript that replaces the document by a recorded page (`watch/moment.js`)."""
 
 _SIDE = 4000
-"""Most pixels of a side of a built page: a recording may say anything."""
+"""Most pixels of a side of a built page: a recording may contain any number."""
 
 PATIENCE = 300.0
 """Seconds after which a trial is given up; a hostile selector may never end."""
 
 _BRIEF = 1000
-"""Milliseconds for the answer of a page that runs no scripts."""
+"""Milliseconds for an answer of the page, which runs no scripts."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class _Candidate:
 
     Attributes:
         text: The selector.
-        objection: The first objection to it; `sure` is False if the step would stop there.
+        objection: The objection to it; `sure` is False if the step would stop there.
     """
 
     text: str
@@ -91,7 +91,7 @@ class _Tally:
 
 
 def trials(heals: Iterable[tuple[Path, HealRecord]]) -> list[PatchTrial | None]:
-    """Try what each heal has learned, equal ones once; None for one with nothing to write.
+    """Try the learned selectors of each heal, equal ones once; None for a heal with nothing to write.
 
     Args:
         heals: The heals, each with the folder of its recording.
@@ -112,7 +112,7 @@ def trials(heals: Iterable[tuple[Path, HealRecord]]) -> list[PatchTrial | None]:
 
 
 def untried(heals: Sequence[HealRecord]) -> list[PatchTrial | None]:
-    """Return a trial that says it is still to be made, for each heal with a selector to write."""
+    """Return a trial that has not been made, for each heal with a selector to write."""
     found: list[PatchTrial | None] = []
     for heal in heals:
         trial = None
@@ -135,7 +135,7 @@ def tried(asked: Sequence[tuple[Mapping[str, str], Sequence[StepPage]]]) -> list
     if not any(offered and pages for offered, pages in asked):
         return [PatchTrial(offered, _UNTRIED) for offered, _ in asked]
     try:
-        with ThreadPoolExecutor(1) as pool:  # the caller may have a loop that runs
+        with ThreadPoolExecutor(1) as pool:  # the caller may have a running loop
             return pool.submit(lambda: asyncio.run(_all(asked))).result()
     except (ReenactError, Error, OSError) as error:
         why = " ".join(str(error).split())[:200] or "it took too long"
@@ -157,7 +157,7 @@ async def _all(asked: Sequence[tuple[Mapping[str, str], Sequence[StepPage]]]) ->
 
 
 async def _trial(page: Page, offered: Mapping[str, str], pages: Sequence[StepPage]) -> PatchTrial:
-    """Try each offered selector, and a narrower one in its place where it is needed."""
+    """Try each offered selector, and a narrower one where it fails."""
     candidates = {
         kind: [_Candidate(one) for one in dict.fromkeys((text, exactly(text)))]
         for kind, text in offered.items()
@@ -177,7 +177,7 @@ async def _trial(page: Page, offered: Mapping[str, str], pages: Sequence[StepPag
 
 
 def _best(candidates: Iterable[_Candidate]) -> _Candidate | None:
-    """Return the first candidate without objection, else the first with which the step stops."""
+    """Return the first candidate without an objection, else the first that makes the step stop."""
     fit = sorted((one for one in candidates if not one.sure), key=lambda one: bool(one.objection))
     return fit[0] if fit else None
 
@@ -193,7 +193,7 @@ def _said(pages: Sequence[StepPage], tally: _Tally) -> str:
 async def _on_variant(
     page: Page, recorded: StepPage, kind: str, told: str, candidates: Sequence[_Candidate]
 ) -> bool:
-    """Try the candidates on one variant of a page. Return False where it cannot be made."""
+    """Try the candidates on one variant of a page. Return False if it cannot be made."""
     await _build(page, recorded)
     element = await _element(page, recorded)
     if element is None:
@@ -244,7 +244,7 @@ async def _found(
 ) -> tuple[str | None, bool]:
     """Return another element that a selector finds, in words; "" for the step's own.
 
-    It is None for no element and for several. The second is False where the words of the selector contradict the
+    It is None for no element and for several. The second value is False if the words of the selector contradict the
     element, so that the step would stop.
     """
     try:
@@ -280,7 +280,7 @@ _HAS = re.compile(r":has-text\((\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')\)")
 
 
 def exactly(text: str) -> str:
-    """Return a selector that takes each text of another one as a whole name, not as a part."""
+    """Return a selector whose texts must match whole names, not parts of them."""
     text = _LOOSE.sub(lambda one: f'{one[1].replace("~", "text=")}"{one[2]}"', text)
     text = _HAS.sub(r":has(:text-is(\1))", text)
 

@@ -1,7 +1,7 @@
 """Mend a failed step of a remote session on the server, by the same ladder.
 
-The block's expectation is checked there too where the page alone decides. A function or a pattern stays in the
-program: the server reports that it would have asked, and the program asks here.
+The server also checks the block's expectation, unless it is a function or a pattern: those are checked by the program,
+after the server's answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ServerMend:
         mend: The repair, or None.
         failed: The step, with the key by which the server's recordings know it.
         model: True if the server has a model of its own to ask.
-        refusals: The rungs that did nothing, with their reasons, where there is no repair.
+        refusals: The rungs that did nothing, with their reasons, if there is no repair.
     """
 
     mend: Mend | None
@@ -50,13 +50,13 @@ async def mended(
     what: Expectation | None,
     model: str | None,
 ) -> ServerMend:
-    """Have the server climb the ladder.
+    """Let the server climb the ladder.
 
     Args:
         session: The session of the failed step.
         failed: The step.
         count: The number of actions that the session had done by then.
-        judge: Checks the expectation; None where there is none, or where its answer is of no use.
+        judge: Checks the expectation; None if there is none, or its answer would prove nothing.
         what: The expectation that the judge checks.
         model: The name of the model for one question; None for the server's own.
     """

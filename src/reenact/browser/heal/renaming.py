@@ -1,4 +1,4 @@
-"""Choose an element that has another name by now; each choice needs more than likeness."""
+"""Choose an element that has been renamed; each choice needs more than likeness."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from reenact.browser.page.wording import OTHER, grave
 
 
 def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> ElementChoice:
-    """Choose the element that has only another name, with the same verb.
+    """Choose the element that differs only in its name, which has the same verb.
 
-    All else is as before. That is no proof: what it sends must be compared before it is let go.
+    That is no proof: its requests must be compared with those of good runs before they are sent.
     """
     mine = TargetIdentity.of(wanted)
     fit = [one["fingerprint"] for one in found if kind(wanted, one["fingerprint"], "click")]
@@ -39,7 +39,7 @@ def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> El
 def worded_otherwise(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str
 ) -> ElementChoice:
-    """Choose the only field of the form, if it has only another wording of its name."""
+    """Choose the only field of the form, if its name is only reworded."""
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
     there = [place for place in fit if reworded_field(wanted, found[place]["fingerprint"])]
     if len(there) != 1 or any(
@@ -54,7 +54,7 @@ def worded_otherwise(
 
 
 def leading(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], led: str) -> ElementChoice:
-    """Choose the only link that leads where the step led in a good run, under any name."""
+    """Choose the only link, of any name, that leads where the step led in a good run."""
     href, leads = marks_of(wanted).get("href"), wanted.get("leads")
     if wanted.get("role") != "link" or not leads or href != led:
         return ElementChoice(None, 0.0, 0.0, "it was no link that named its address")

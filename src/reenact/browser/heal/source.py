@@ -1,7 +1,7 @@
 """The calls of `execute(...)` in a user's script, with their selectors.
 
-The script is read as text (libcst) and never run. A selector is within reach where it is a literal in the call
-itself; a computed, named or loop-repeated selector is reported with its place and never guessed.
+The script is parsed (libcst) and never run. Only a selector that is a literal in the call can be changed; one that is
+computed, named or used in a loop is reported with its place.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ScriptCall:
     Attributes:
         lines: Its first and its last line.
         function: The function that contains it, or `<module>`.
-        kind: The type of its action, or None where that is no literal.
-        value: Its selector, or None where that is no literal.
+        kind: The type of its action, or None if that is no literal.
+        value: Its selector, or None if that is no literal.
         at: The place of that literal, or None.
-        why: The reason that its selector is out of reach, or empty.
+        why: The reason that its selector cannot be changed, or empty.
     """
 
     lines: tuple[int, int]
@@ -55,7 +55,7 @@ class ScriptSource:
     """The parsed text of a script.
 
     Args:
-        data: The text as it stands in the file, in the encoding that it declares.
+        data: The bytes of the file, in the encoding that it declares.
         name: The script's name, for errors.
 
     Attributes:
@@ -90,7 +90,7 @@ class ScriptSource:
             literals: By the number of the call: Python's text of the new literal.
         """
         lines = list(self._lines)
-        # From the bottom up, so that the places above stay valid.
+        # Replace from the bottom up, so that the places above stay valid.
         for number in sorted(literals, key=lambda one: _start(self._at(one)), reverse=True):
             start, end = self._at(number).start, self._at(number).end
             before = lines[start.line - 1][: start.column]
@@ -112,11 +112,11 @@ class ScriptSource:
             old: The selector that it asked for.
             line: The line of the call in that run.
             function: The function that contained it.
-            same: True if the script is unchanged since that run. If so the line decides, else the selector, which must
+            same: True if the script is unchanged since that run. Then the line decides, else the selector, which must
                 occur exactly once.
 
         Raises:
-            Beyond: The call is out of reach, or is ambiguous.
+            UnchangeableSelector: The call cannot be changed, or is ambiguous.
         """
         fits = [number for number, call in enumerate(self.calls) if call.may_be(action)]
         here = [

@@ -31,10 +31,10 @@ class RecordedHeal:
 
     Attributes:
         heal: The record.
-        recording: The recording's id, and `step` the record's number in it.
+        recording: The recording's id; `step` is the number of the record's step in it.
         started: Start of that run, in ISO 8601; `moment` in seconds since 1970.
         path: The recording's folder.
-        folder: The folder to read it from: a copy, where the recording is in a team's store.
+        folder: The folder to read it from: a copy if the recording is in a team's store.
     """
 
     heal: HealRecord
@@ -52,8 +52,8 @@ class StepStatistics:
 
     Attributes:
         heals: Its heals, the newest last; never empty.
-        runs: Recordings of that script in which the step ran with the healed selector; None where unknown.
-        since: Recordings later than the last heal in which it ran with the learned selector.
+        runs: Recordings of that script in which the step ran with the healed selector; None if unknown.
+        since: Recordings after the last heal in which it ran with the learned selector.
     """
 
     heals: tuple[RecordedHeal, ...]
@@ -125,8 +125,8 @@ def heals(index: Library, wanted: Filter, progress: Progress | None = None) -> l
 def of_script(found: Sequence[RecordedHeal], script: Path) -> list[RecordedHeal]:
     """Return the heals of one script, by its path.
 
-    A heal recorded on another machine names a file that is not here: it is matched by as many last parts of the path
-    as are given.
+    A heal recorded on another machine names a file that does not exist here: then only the last parts of its path are
+    compared, as many as `script` has.
     """
     here = Path(os.path.abspath(script))  # noqa: PTH100 - it also takes the `..` out
     tail = [part for part in script.parts if part != ".."] if not script.is_absolute() else [script.name]

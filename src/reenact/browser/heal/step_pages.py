@@ -1,4 +1,4 @@
-"""Read the recorded pages before a script's step, each with the element it acted on."""
+"""Read the recorded pages before a script's step, each with the element that it acted on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StepPage:
 def step_pages(folder: Path, key: str) -> list[StepPage]:
     """Return the recorded pages of a step, newest first.
 
-    They are those of a recording and of the good runs beside it. Pages that were not kept, or are damaged, are missing.
+    They come from a recording and the good runs beside it. Pages that are damaged or were not kept are missing.
     """
     found: dict[str, StepPage] = {}
     for one in (folder, *good_runs(folder, MOST)):
@@ -102,13 +102,13 @@ def _act(folder: Path, key: str) -> _Act | None:
                 mend = act
         elements = value.get("elements") or elements
         url, tab = value.get("url") or url, value.get("tab", tab)
-    # A single match counts whatever its ordinal; of several, the one with the same ordinal.
+    # A single match counts at any ordinal; of several, the one with the same ordinal counts.
     place = 0 if len(own) == 1 else int(ordinal or 0)
     return own[place] if place < len(own) else None
 
 
 def _before(entries: Iterable[FootageEntry], act: _Act) -> str | None:
-    """Return the address of the page before an act. A page is written only where it differs."""
+    """Return the address of the page before an act. A page is written only when it changes."""
     address: str | None = None
     for entry in entries:
         number = entry["call"]

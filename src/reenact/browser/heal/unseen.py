@@ -13,18 +13,18 @@ from reenact.browser.page.live_browser import LiveBrowser
 from reenact.browser.session.session import Session
 
 SCREENS = 40
-"""Largest number of positions of a list that are looked at."""
+"""Most positions to which a list is scrolled."""
 
 LISTS = 3
-"""Largest number of lists of a page that are scrolled."""
+"""Most lists of a page that are scrolled."""
 
 FRAMES = 6
-"""Largest number of the browser's frames that a list gets to draw its records, at least two."""
+"""Most animation frames for a list to draw its records; at least two."""
 
 PATIENCE = 60.0
-"""Seconds after which a page that no longer answers is given up.
+"""Seconds after which the search on a page that does not answer ends.
 
-Else `SCREENS` and `LISTS` end the search.
+Otherwise `SCREENS` and `LISTS` end it.
 """
 
 _SCROLL = """async ([key, screens, lists, frames]) => {
@@ -78,10 +78,10 @@ _SCROLL = """async ([key, screens, lists, frames]) => {
 
 
 async def scrolled(session: Session, failed: FailedStep, key: str) -> bool:
-    """Scroll the page's lists until one shows a record's key; return False where none does.
+    """Scroll the page's lists until one shows a record's key; return False if none does.
 
-    It is one effect. A list that has drawn all its records, or never shows the key, is where it was.
-    Nothing is scrolled where a list has drawn the key already.
+    It is one effect. A list that has drawn all its records, or never shows the key, is scrolled back. Nothing is
+    scrolled if a list has drawn the key already.
     """
 
     async def live(browser: LiveBrowser, call: int | None) -> bool:

@@ -53,7 +53,7 @@ class Hardened:
         recording: The recording of its successful run.
         pages: `recorded`: the pages came from that recording. `live`: they were loaded again.
         why_live: The reason for `live`, or empty.
-        asked_live: Requests that were sent all the same, for answers that the recording does not keep.
+        asked_live: Requests that were sent nevertheless, because the recording does not have their answers.
         steps: Its steps that act on an element.
         left: Its parts that could not be repeated.
     """
@@ -73,9 +73,9 @@ class Hardened:
 
     @property
     def holds(self) -> bool:
-        """True if every step was tried, and each trial held or was saved.
+        """True if every step was tried, and each one held or was saved.
 
-        A stopped step counts as good only where its element is gone.
+        A stopped step is good only if its element is gone.
         """
         return not any(broken(trial) for trial in self.trials) and not any(
             one.unreached for one in self.steps
@@ -83,7 +83,7 @@ class Hardened:
 
 
 def broken(trial: StepTrial) -> bool:
-    """Return True if a step stopped though its element is there, or acted on a wrong element."""
+    """Return True if a step stopped although its element exists, or acted on a wrong element."""
     return trial.ending in {"wrong", "misled"} or (trial.ending == "stopped" and trial.change.kind != "gone")
 
 
@@ -95,12 +95,12 @@ def harden(
     seed: int = 0,
     told: Told = lambda *_: None,
 ) -> Hardened:
-    """Run a script as it is, recorded, and then each of its steps on changed pages.
+    """Run and record an unchanged script, then run each of its steps on changed pages.
 
     Args:
         script: A Python script of plain `session.execute` calls.
         argv: Its arguments.
-        mutations: Changes of each step, 1 to all kinds.
+        mutations: Number of changes for each step: 1 to all kinds.
         seed: The same seed makes the same changes.
         told: Called with the number of the step that is tried, and the number of all steps.
 

@@ -1,7 +1,7 @@
 """Make one small change to a page, as a redesign would, and report the elements acted on.
 
-The change is made by `mutate.js` in an isolated world of the page. The meant element is remembered in that world
-alone, where neither the page nor the code that looks for the element can see it.
+`mutate.js` makes the change in an isolated world of the page. Only that world knows the intended element: neither the
+page nor the code that searches for it can see the mark.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
 }
 """The kinds of changes.
 
-After all but `gone` a person would still recognise the same element.
+A person would still recognise the element after each of them, except `gone`.
 """
 
 MISLEADING = {
@@ -77,10 +77,10 @@ class ObservedEvent:
 
     Attributes:
         type: `click`, `input` or `change`.
-        hit: True if it met the meant element.
-        ours: True if it met the layer that the mutation itself added.
-        trusted: True if the browser made it, False for a script.
-        what: The element it met, in words.
+        hit: True if its target is the intended element.
+        ours: True if its target is the layer that the mutation added.
+        trusted: True if the browser made it, False if a script did.
+        what: Its target, in words.
     """
 
     type: str
@@ -97,7 +97,7 @@ class MutablePage:
         page: Playwright's page, in Chromium.
 
     Attributes:
-        frame: The frame of the meant element.
+        frame: The frame of the intended element.
     """
 
     def __init__(self, page: Page) -> None:
@@ -113,13 +113,13 @@ class MutablePage:
         """Change the page around an element; from now on `hits` reports the elements acted on.
 
         Args:
-            element: The meant one; in the main frame unless `framed`.
+            element: The intended one; in the main frame unless `framed`.
             kind: One of `KINDS` or `MISLEADING`, or `none`.
             seed: The same seed makes the same change of the same page.
-            framed: True to change the page of a frame, too; then `hits` reports what is acted on in that frame alone.
+            framed: True if the element may be in another frame; `hits` then reports only the events of that frame.
 
         Returns:
-            The change in words; None, and no change, where the kind does not apply to this element.
+            The change in words; None, without a change, if the kind does not apply to this element.
         """
         self.frame = await element.owner_frame()
         if self.frame != self._page.main_frame and not framed:
@@ -145,7 +145,7 @@ class MutablePage:
         return None if done is None else str(done)
 
     async def _world_of(self, session: CDPSession, element: ElementHandle) -> int | None:
-        """Return a world of the element's frame; None where the frame has a process of its own."""
+        """Return a world of the element's frame; None if the frame has a process of its own."""
         todo = [(await session.send("Page.getFrameTree"))["frameTree"]]
         mark = uuid4().hex
         if self.frame != self._page.main_frame:
@@ -162,7 +162,7 @@ class MutablePage:
         return None
 
     async def _has(self, session: CDPSession, world: int, mark: str) -> bool:
-        """Return True if a world's document has the mark at its end; remove it."""
+        """Return True if a world's document ends with the mark; remove the mark."""
         asked = {"expression": _TAKE % json.dumps(mark), "contextId": world, "returnByValue": True}
         answer = await session.send("Runtime.evaluate", asked)
         return bool(answer["result"].get("value"))
@@ -173,7 +173,7 @@ class MutablePage:
         return list(self._hits)
 
     async def is_meant(self, path: list[Any]) -> bool:
-        """Return True if the element at a path (`PATH`) is the meant one."""
+        """Return True if the element at a path (`PATH`) is the intended one."""
         session = await self._attached()
         answer = await session.send(
             "Runtime.callFunctionOn",
@@ -223,7 +223,7 @@ def _code() -> str:
 
 
 def right(hits: list[ObservedEvent]) -> bool:
-    """Return True if the meant element was acted on."""
+    """Return True if the intended element was acted on."""
     return any(one.hit for one in hits if not one.ours)
 
 

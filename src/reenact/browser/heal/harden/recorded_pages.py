@@ -1,7 +1,7 @@
-"""Serve pages from a recording: the recorded answers of the network, without the network.
+"""Serve pages from a recording: answer requests without the network.
 
-The k-th request for an address gets the k-th recorded answer, and later requests the last one. A missing body
-(pictures, very large files) is requested live; a form, or any request other than GET, is never sent.
+The k-th request for an address gets the k-th recorded answer, later requests the last one. A body that was not
+recorded (a picture, a very large file) is requested live; only GET requests are ever sent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DROPPED = {"content-encoding", "content-length", "transfer-encoding", "connecti
 
 @dataclass(frozen=True)
 class RecordedResponse:
-    """One answer as it was recorded; `body` is None where it was not kept."""
+    """One recorded answer; `body` is None if it was not kept."""
 
     status: int
     headers: dict[str, str]
@@ -47,7 +47,7 @@ class RecordedPages:
         return bool(self._answers)
 
     def again(self) -> None:
-        """Count the requests for each address from zero again."""
+        """Start again with the first answer of each address."""
         self._asked.clear()
 
     async def attach(self, context: BrowserContext) -> None:

@@ -1,6 +1,6 @@
-"""Run a user's script once as it is, and collect its repeatable actions with real values.
+"""Run a user's script once, unchanged, and collect its repeatable actions with their real values.
 
-The values are held in memory only; only the script's own recording is written, without its secrets.
+The values stay in memory; only the script's own recording is written, without secrets.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class ScriptAction:
 
     Attributes:
         number: From 1.
-        action: With its real values; an id of an observation is replaced by selectors that last.
-        line: The script's line that asked for it, or None where another file did.
+        action: With its real values; an id of an observation is replaced by durable selectors.
+        line: The script's line that called it, or None if another file did.
         told: The action in words.
     """
 
@@ -55,7 +55,7 @@ class ScriptRun:
 
 
 def run(script: Path, argv: Sequence[str] = ()) -> ScriptRun:
-    """Run a script as it is in this process, and collect its actions. Its output goes to stderr.
+    """Run an unchanged script in this process and collect its actions. Its output goes to stderr.
 
     Raises:
         UsageError: The script does not exist, fails, or has no step to try.
@@ -90,7 +90,7 @@ class _Performed:
 class _Collector:
     """Collects the actions of all sessions.
 
-    A text stands for a call of a page, which cannot be repeated.
+    A call of a page, which cannot be repeated, is noted as text.
     """
 
     def __init__(self) -> None:

@@ -24,18 +24,18 @@ Ending = Literal["held", "saved", "stopped", "wrong", "misled"]
 
 `held`: the script's own selector worked. `saved`: a rung repaired the step. `stopped`: nothing was done, and the
 result says so. `wrong`: a rung acted on another element, or reported an action that it had not done. `misled`: the
-script's own selector met another element, before any rung was asked.
+script's own selector found another element, before any rung was tried.
 """
 
 PATIENCE = 1200
-"""Milliseconds that a step waits for its element: an element half a second late is in time."""
+"""Milliseconds that a step waits for its element, longer than the half second of `late`."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A change of a page: one of `mutate.KINDS`, or `none`, and its random seed."""
+    """A change of a page: one of `KINDS` or `MISLEADING`, or `none`, and its random seed."""
 
     kind: str
     seed: int = 0
@@ -50,11 +50,11 @@ class StepTrial:
         told: The change made to the page, in words.
         ending: The ending (`Ending`).
         rung: The rung that did something, or None.
-        ms: Milliseconds from the failure to the mend, or to the stop; None where nothing failed.
+        ms: Milliseconds from the failure to the mend, or to the stop; None if nothing failed.
         score: The likeness of the element that the rung took; `margin` the distance to the next.
         why: The message of the step, or of the mend.
         met: The wrong element that was acted on, or empty.
-        acted: True if the right element was acted on (a step may stop all the same, where nothing verified it).
+        acted: True if the right element was acted on (an unverified step may still count as stopped).
     """
 
     change: PageChange
@@ -77,7 +77,7 @@ class ChangedPage:
         self._stage: MutablePage | None = None
 
     async def inside(self, make: Callable[[LiveBrowser], Awaitable[T]]) -> T:
-        """Run a coroutine with the live browser, in its own thread. It is no step of the script."""
+        """Run a coroutine with the live browser, in its thread, without a step in the recording."""
         live = self._session.core.driver.live
         assert live is not None
 
@@ -88,7 +88,7 @@ class ChangedPage:
         return found
 
     async def change(self, asked: do.Aimed, change: PageChange) -> str | None:
-        """Change the page around a step's element; return None where that is not possible."""
+        """Change the page around a step's element; return None if that is not possible."""
 
         async def make(live: LiveBrowser) -> str | None:
             element = await _element(live, asked)
@@ -112,7 +112,7 @@ class ChangedPage:
         return await self.inside(make)
 
     async def is_meant(self, path: list[Any]) -> bool:
-        """Return True if the element at that path is the meant one."""
+        """Return True if the element at that path is the intended one."""
 
         async def make(_: LiveBrowser) -> bool:
             assert self._stage is not None
@@ -134,7 +134,7 @@ class ChangedPage:
 
 
 Between = Callable[[ChangedPage, do.Aimed], Awaitable[None]]
-"""A function that looks at the changed page after the step has failed, and changes nothing."""
+"""A function that inspects the changed page after the step has failed, and changes nothing."""
 
 
 async def attempt(
@@ -152,10 +152,10 @@ async def attempt(
         asked: The step.
         change: The change.
         between: Called with the page after the failure.
-        model: For one question; None asks no model.
+        model: The model for one question; None asks no model.
 
     Returns:
-        The trial; None where that change does not apply to this element.
+        The trial; None if the change does not apply to this element.
     """
     watched = ChangedPage(session)
     told = await watched.change(asked, change)
@@ -167,7 +167,7 @@ async def attempt(
         await watched.close()
 
 
-async def _tried(  # noqa: PLR0917 - the parts of one attempt, handed on once
+async def _tried(  # noqa: PLR0917 - the arguments of `attempt`
     session: Session,
     asked: do.Aimed,
     trial: StepTrial,

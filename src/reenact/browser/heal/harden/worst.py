@@ -1,4 +1,4 @@
-"""Find the smallest change that makes a step act wrongly, and what closes it."""
+"""Find the smallest change that makes a step act on another element, and a remedy."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class WorstChange:
     Attributes:
         kind: One of `MISLEADING`; `told` the change in words.
         met: The wrong element.
-        closed_by: The fields of the step with which it acts on its element or stops: an `expect_target`, or a
-            `selector`. None where neither does.
+        closed_by: The fields that make the step act on its element or stop: an `expect_target`, or a `selector`. None
+            if neither helps.
     """
 
     kind: str
@@ -60,7 +60,7 @@ async def _attempt(
 
 
 async def _closing(track: RepeatedSession, step: ScriptAction, change: PageChange) -> dict[str, Any] | None:
-    """Return the first fields that close the change and hold on the page as it is."""
+    """Return the first fields that prevent the wrong action and work on the unchanged page."""
     assert isinstance(step.action, do.Aimed)
     if await track.walk(step.number):
         return None
@@ -71,16 +71,16 @@ async def _closing(track: RepeatedSession, step: ScriptAction, change: PageChang
         if held is None or held.ending != "held":
             continue
         trial = await _attempt(track, step, asked, change)
-        # Where the selector finds nothing more, the change cannot be made around it: the step then stops.
+        # No trial: the selector finds no element around which to make the change, so the step would stop.
         if trial is not None and trial.ending not in _WRONG:
             return fields
     return None
 
 
 def _offers(good: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what may close a change: the element's identity, then its selectors."""
+    """Yield the possible remedies: the element's identity, then its selectors."""
     identity = TargetIdentity.of(good.get("fingerprint") or {})
-    # A count in the name is another one the next time.
+    # A count in the name will differ the next time.
     name = re.sub(r"\s*\(\d+\)$", "", identity.name)
     parts = {"role": identity.role, "name": name, "record": identity.record or ""}
     if not identity.name:

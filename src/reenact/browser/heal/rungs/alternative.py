@@ -1,7 +1,6 @@
 """Alternative: find the element by other selectors, or by its earlier fingerprints.
 
-Without a good recording only the failing selector's own words are known: then the one element with that name is
-taken.
+Without a good recording, only the words of the failed selector are known: the only element of that name is taken.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 LOOKS = 2
-"""Number of different past elements of the step that are sought, the newest first."""
+"""Most different past elements of the step that are searched for, the newest first."""
 
 ABSENT = frozenset({"drifted", "missing", "hidden", "several", "kind", "detached", "late"})
-"""Reasons that suggest that the selector does not name the meant element."""
+"""Reasons that suggest that the selector does not find the intended element."""
 
 
 class AlternativeRung:
@@ -75,7 +74,7 @@ class AlternativeRung:
     async def _unseen(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep
     ) -> bool:
-        """Return True if a list was scrolled to the record, which it had not drawn."""
+        """Return True if a list was scrolled to the record, which was not drawn before."""
         key = TargetIdentity.of(past.fingerprint or {}).record
         if not key or not known.scrolls or not await scrolled(session, failed, key):
             return False
@@ -85,7 +84,7 @@ class AlternativeRung:
     async def _led(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
     ) -> Mend | None:
-        """Follow the only link to the page to which the step led, if that is not this one."""
+        """Follow the only link to the page to which the step led, if it is another page."""
         led = str((pasts[0].consequence or {}).get("navigated") or "")
         if failed.asked.type != "click" or not led or led == split_address(failed.result.url).path:
             return None
@@ -104,7 +103,7 @@ class AlternativeRung:
     async def _renamed(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
     ) -> Mend | None:
-        """Press the element in the old place under a new name, if what it sends can be held."""
+        """Press the renamed element in the old place, if its requests can be held."""
         if not known.writes or failed.asked.type != "click":
             return None
         wanted = pasts[0].fingerprint or {}
@@ -116,7 +115,7 @@ class AlternativeRung:
     async def _reworded(
         self, session: Session, failed: FailedStep, known: StepHistory, pasts: Sequence[PastStep]
     ) -> Mend | None:
-        """Write into the only field of the form, if its name is only worded otherwise."""
+        """Write into the only field of the form, if its name is only reworded."""
         asked = failed.asked
         assert isinstance(asked, do.Aimed)
         bound = asked.expect_target is not None or texts_of(asked.selector)[1]
@@ -133,7 +132,7 @@ class AlternativeRung:
     async def sees(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
     ) -> bool:
-        """Return True if the element is there for certain, so that waiting is needless."""
+        """Return True if the element is certainly there, so that waiting is needless."""
         for past in _different(known):
             choice, one = await self._sought(session, failed, known, means, past)
             if choice.place is not None and _provable(failed, known, means, past, one):
@@ -143,7 +142,7 @@ class AlternativeRung:
     async def _sought(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions, past: PastStep
     ) -> tuple[ElementChoice, dict[str, Any]]:
-        """Look for the element; reuse the last result if no action was done since."""
+        """Search for the element; reuse the last result if no action was done since."""
         done, which = session.offset(), known.pasts.index(past)
         seen = means.seen.get(which)
         if seen is not None and seen[0] == done:
@@ -194,13 +193,13 @@ def objections(
 ) -> Against:
     """Return the objections to a candidate.
 
-    Any difference is an objection to a grave act, another name to any act unless a mark says the sought one.
+    For a grave act, any difference is an objection; for any act, another name is one unless a mark has the wanted name.
 
     Args:
-        failed: The step. The texts of its selector besides the element's own name bind every candidate.
+        failed: The step. Each candidate must have the texts of its selector, except the element's own name.
         wanted: The fingerprint of the element in a good run; empty for none.
         known: The history of the step.
-        any_name: True if a model vouches for another name of an element to press.
+        any_name: True if a model vouches for the new name of an element to press.
     """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
@@ -220,7 +219,7 @@ def objections(
             return f"its name {found.name!r} is a longer one"
         if not wanted:
             return unmet(asked.selector, told)
-        # A link that leads to the same place is the same one under another text; an id may be another's by now.
+        # A link to the same place may have another text; an id may belong to another element by now.
         whole = wanted.get("leads", told.get("leads")) == told.get("leads")
         leads = found.role == "link" and whole and "href" in marks(wanted, told)
         pressed = asked.type not in _WRITING
@@ -235,9 +234,9 @@ def objections(
 def consequential(
     action: str, wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory
 ) -> bool:
-    """Return True if acting on the wrong element could not be undone.
+    """Return True if an act on the wrong element could not be undone.
 
-    A field that is only written can be written over; one that the page sends off at once cannot.
+    A field can be written again, unless the page sends its content at once.
     """
     sends = any(
         not one.startswith("GET ") for past in known.consequences for one in past.get("requests") or ()
@@ -267,7 +266,7 @@ def words_of(asked: do.Aimed) -> dict[str, Any]:
 def _called(
     words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str, against: Against
 ) -> ElementChoice:
-    """Choose the one element with exactly the name that the selector gives."""
+    """Choose the only element with exactly the name in the selector."""
     given = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
     texts = [str(one) for one in given if one]
     same = [
@@ -313,7 +312,7 @@ _ALONE = re.compile(
 def _twin(past: PastStep) -> bool:
     """Return True if the element had others of its name beside it.
 
-    It had if neither its role and name nor its text identified it.
+    It had if it was identified neither by role and name nor by its text.
     """
     told = past.fingerprint or {}
     alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
@@ -321,7 +320,7 @@ def _twin(past: PastStep) -> bool:
 
 
 def _healed(known: StepHistory) -> list[dict[str, str]]:
-    """Return selectors known to find the element, those of verified mends first."""
+    """Return selectors that have found the element, those of verified mends first."""
     return [dict(one.get("new") or {}) for one in known.heals] + [one.selectors for one in known.pasts]
 
 

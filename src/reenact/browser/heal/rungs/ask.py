@@ -1,7 +1,7 @@
-"""Ask: a model chooses the meant element among the page's candidates.
+"""Ask: a model chooses the intended element among the page's candidates.
 
-It sees the failed step and the candidates alone. Where it names one it is asked once more, with the candidates in
-reverse order.
+It sees only the failed step and the candidates. If it names one, it is asked again with the candidates in reverse
+order.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class ModelRung:
                 self.name, "no model is named" if means.model is None else "a model does not help"
             )
         if means.judge is None and not any(leads(one) for one in known.consequences):
-            # Filling any field looks alike.
+            # A wrong field changes in the same way when it is filled.
             return means.pass_on(self.name, "nothing could verify the result")
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
@@ -92,9 +92,9 @@ async def _twice(
     found: Sequence[Mapping[str, Any]],
     against: Against,
 ) -> tuple[Mapping[str, Any] | None, ModelChoice | None, Decimal | None]:
-    """Return the element that the model names in both orders; its answer, and the cost.
+    """Return the element that the model names in both orders, its answer, and the cost.
 
-    A model that does not understand the question names a position in the list: the first, or the last.
+    A model that does not understand the question tends to name a position, such as the first one.
     """
     named: list[Mapping[str, Any]] = []
     total: Decimal | None = Decimal(0)
@@ -117,7 +117,7 @@ def _speaks_against(failed: FailedStep, wanted: Mapping[str, Any], one: Mapping[
 
 
 def question(failed: FailedStep, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:
-    """Return the question for the model. It contains no values that were or will be filled in."""
+    """Return the question for the model, without the values that are filled in."""
     elements = "\n".join(f"e{place}: {_told(one['fingerprint'])}" for place, one in enumerate(found, 1))
     return (
         f"The step: {failed.asked.type} on {failed.action.get('selector') or failed.action.get('id')}\n"
@@ -158,7 +158,7 @@ def _named(answer: ModelChoice | None, found: Sequence[Mapping[str, Any]]) -> Ma
 
 
 async def _answered(asked: Any, text: str) -> tuple[ModelChoice | None, Decimal | None]:
-    """Return the model's answer and its cost; no answer where the model gave no usable one."""
+    """Return the model's answer and its cost; None for an answer that is not usable."""
     # Imported here because only a ladder with a model needs these, and the import takes a second.
     from pydantic_ai import Agent as Asker  # noqa: PLC0415
     from pydantic_ai.exceptions import AgentRunError  # noqa: PLC0415
@@ -171,6 +171,6 @@ async def _answered(asked: Any, text: str) -> tuple[ModelChoice | None, Decimal 
         )
         run = await asker.run(text)
     except (UsageError, AgentRunError):
-        return None, Decimal(0)  # the agent that takes over reports the fault of the model
+        return None, Decimal(0)  # the agent that takes over reports the model's error
     prices = [models.price(one) for one in run.all_messages() if one.kind == "response"]
     return run.output, None if None in prices else sum((one for one in prices if one is not None), Decimal(0))

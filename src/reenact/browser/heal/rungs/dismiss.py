@@ -1,7 +1,7 @@
-"""Dismiss: close the layer over the element, if it is one that pages put over others.
+"""Dismiss: close the layer over the element, such as a banner or a dialog.
 
-It refuses and closes rather than accepts; it accepts only cookie requests. A layer that the script itself opened,
-that contains a form being filled in, or whose exit would leave the page stays.
+It refuses or closes rather than accepts; it accepts only cookie requests. It leaves a layer that the script itself
+opened, that contains a form being filled in, or whose exit would leave the page.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _COOKIES = re.compile(
 _LOOK = "(el.scrollIntoViewIfNeeded?.(), eyes.overlay(el))"
 """JavaScript that scrolls to the element as the step would, and describes the layer over it.
 
-One call instead of two.
+One call takes less time than two.
 """
 
 
@@ -132,7 +132,7 @@ class DismissRung:
 
 
 def way_out(layer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the control that closes a layer: refuse, then close, then (cookies only) accept."""
+    """Return the control that closes a layer: refuse, else close, else (only cookies) accept."""
     cookies = bool(_COOKIES.search(str(layer.get("text") or "")))
     for kind, words in _WORDS.items():
         if kind == "accept" and not cookies:
@@ -149,7 +149,7 @@ def _tidy(name: str) -> str:
 
 
 def _own(session: Session, layer: Mapping[str, Any]) -> bool:
-    """Return True if the script's last step opened the layer: then the script needs it."""
+    """Return True if the script's last step opened the layer, and so needs it."""
     done = [one for one in session.core.outcomes if one["success"] and one.get("actor") == "script"]
     added: Sequence[str] = (
         ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
@@ -158,7 +158,7 @@ def _own(session: Session, layer: Mapping[str, Any]) -> bool:
 
 
 def _left(done: ExecutionResult) -> str:
-    """Return the address to which closing a layer led, or ""."""
+    """Return the address to which the closing of a layer led, or ""."""
     return str((done.consequence or {}).get("navigated") or "")
 
 
@@ -169,16 +169,16 @@ def _halted(failed: FailedStep, done: ExecutionResult, closed: list[str], left: 
 
 
 def _same(layer: Mapping[str, Any], pressed: Mapping[str, Any]) -> bool:
-    """Return True for a layer of which an exit was pressed before: it is not pressed again."""
+    """Return True if an exit of the layer was pressed before: it is not pressed again."""
     return all(layer.get(part) == pressed.get(part) for part in ("described", "text"))
 
 
 async def _layer(
     session: Session, failed: FailedStep, pressed: Sequence[Mapping[str, Any]] = ()
 ) -> dict[str, Any] | None:
-    """Describe the layer over the step's element; None where there is none.
+    """Describe the layer over the step's element; None if there is none.
 
-    A layer of which an exit was pressed has until the page is at rest to go.
+    A layer whose exit was pressed may take until the page is at rest to disappear.
     """
     asked = failed.asked
     assert isinstance(asked, do.Aimed)

@@ -1,4 +1,4 @@
-"""Wait: repeat a step that came too early, while the budget lasts."""
+"""Wait: repeat a step that came too early, within the time budget."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PASSES = {
     "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
     "no clicks", "unknown",
 }  # fmt: skip
-"""Reasons of failure that may pass with time."""
+"""Reasons of failure that may disappear with time."""
 
 _CHANGES = {"drifted", "several"}
-"""Reasons that pass where the page shows that it will change."""
+"""Reasons that may disappear if the page shows that it will change."""
 
 _NETWORK = (
     "nothing listens there",
@@ -34,12 +34,12 @@ _NETWORK = (
 """Words of a failed load that may succeed later."""
 
 _LEAST = 200
-"""Milliseconds for a step that has already waited as long by itself."""
+"""Milliseconds for a step that has already waited for the whole budget."""
 
 ENOUGH = 1000
-"""Milliseconds of waiting by the step itself that count as enough.
+"""Milliseconds of waiting by the step itself that are enough.
 
-After that a step waits no more for an element that is there under another name, and hardly longer on a page that is
+After that, the step does not wait for an element that exists under another name, and only briefly on a page that is
 loaded and waits for no answer.
 """
 
@@ -58,7 +58,7 @@ class WaitRung:
     async def mend(
         self, session: Session, failed: FailedStep, known: StepHistory, means: MendOptions
     ) -> Mend | None:
-        """Do the step again: for the budget; for its own time-out while the page may change."""
+        """Do the step again, within the budget, or its own time-out while the page may change."""
         if failed.delivered:
             return None
         if isinstance(failed.asked, do.Aimed):
@@ -88,7 +88,7 @@ class WaitRung:
     async def _in_vain(
         self, session: Session, failed: FailedStep, asked: do.Aimed, known: StepHistory, means: MendOptions
     ) -> bool:
-        """Return True if the step waited long enough, and its element is there under another name."""
+        """Return True if the step waited long enough, and its element exists under another name."""
         enough = failed.reason == "missing" and asked.timeout >= ENOUGH
         if asked.id is not None or failed.reason not in ABSENT or not (enough or _awaits(failed)):
             return False
@@ -129,7 +129,7 @@ def _awaits(failed: FailedStep) -> bool:
 
 
 def _waited(failed: FailedStep) -> int:
-    """Return the milliseconds that the step has waited by itself."""
+    """Return the milliseconds that the step itself has waited."""
     passed = failed.result.ended_at - failed.result.started_at
     return round(passed.total_seconds() * 1000)
 
@@ -141,5 +141,5 @@ def _still(failed: FailedStep, asked: do.Aimed) -> bool:
 
 
 def _patience(waited: int, budget: int) -> int:
-    """Return the milliseconds still to wait, less the time the step has waited by itself."""
+    """Return the milliseconds still to wait, less the time that the step itself has waited."""
     return max(min(budget, _LEAST), budget - waited, 1)
