@@ -1,7 +1,7 @@
 """Compare words of ids, values and addresses in a selector with an element's name.
 
-Such words are written by programmers, and seldom the name itself: `#checkout` is *Place order*. They contradict a name
-only where both speak of the same thing and one says something else of it: `#pay-now` and *Pay later*.
+Programmers choose such words, and they seldom are the name: `#checkout` is *Place order*. They contradict a name only
+if both are about the same thing and say different things of it: `#pay-now` and *Pay later*.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SCOPES = frozenset({
     "every", "entire", "selected", "bulk", "again", "another", "recovery", "backup", "draft", "previous", "old",
     "anyway", "instead", "alle", "alles", "später", "nicht", "tout", "todos",
 })  # fmt: skip
-"""Words that change what a name means, or to how much it applies."""
+"""Words that change the meaning or the scope of a name."""
 _TWICE = frozenset({"confirm", "repeat", "retype", "verify", "current"})
-"""Words that make another field of one."""
+"""Words that distinguish a second field from the first."""
 _UNDOING = frozenset({
     "cancel", "stop", "undo", "revoke", "reject", "decline", "disable", "delete", "remove", "abbrechen", "löschen",
     "annuler", "supprimer", "cancelar", "eliminar",
@@ -39,11 +39,11 @@ _MUTE = _SMALL | {
     "checkbox", "radio", "submit", "cta", "new", "test", "app", "user", "name", "value", "data", "info", "details",
     "full", "more", "html", "php", "all", "left", "right", "top", "bottom", "small", "large", "choose",
 }  # fmt: skip
-"""Words that say what an element is, or where, and not which one."""
+"""Words for the kind or the place of an element, which do not identify it."""
 _OF_FIELDS = _MUTE - {"card", "page"} | {"contact"}
-"""The same for fields, of which some are named after a bank card or a page."""
+"""The same for fields, which may be named after a bank card or a page."""
 _VAGUE = (_MUTE | {"get", "go", "make", "do", "take", "let", "try", "have"}) - {"name"}
-"""Words that do not show that two texts speak of the same."""
+"""Words that do not show that two texts are about the same thing."""
 
 _OPPOSITES = """
 now later|on off|enable disable|start stop|start end|begin end|open close|accept reject|accept decline|allow deny
@@ -106,7 +106,7 @@ search suchen
 pay
 refund
 """
-"""Words for what a button does; those in one line may mean the same."""
+"""Words for the act of a button; those in one line may mean the same."""
 
 
 def _heads(lines: str) -> dict[str, str]:
@@ -117,7 +117,7 @@ _OF_THINGS, _OF_DEEDS = _heads(_THINGS), _heads(_DEEDS)
 
 
 def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] | None:
-    """Return the word of a name that contradicts words of code, and True if it surely does."""
+    """Return the word of a name that contradicts words of code, and True if it certainly does."""
     raw = words_of_code(code), spoken(bare(name, code))
     mine, its = map(_known, raw)
     if not mine or not its or "".join(its) in "".join(mine):
@@ -133,14 +133,14 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
             return next(iter(found.values())), False
         if meant.keys() & found.keys():
             return None
-        # A synonym may have taken the shared word in: `phone` is *Phone number*, which is no `card-number`.
+        # Compare the words without synonyms: `phone` is replaced by *Phone number*, which would match `card-number`.
         mine, its = raw
         shared = _shared(mine, its)
     if not shared:
         return None
     turned = SCOPES | _TWICE if field else SCOPES
     if any(one[-1].isdigit() and not one.isdigit() for one in mine):
-        # `password2` is the field that repeats `password1`.
+        # `password2` repeats `password1`.
         its = [one for one in its if one not in turned]
     if turning := _scope(mine, its, turned) or _undone(mine, its):
         return turning, True
@@ -150,12 +150,12 @@ def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] |
 
 
 def _shared(mine: Sequence[str], its: Sequence[str]) -> list[str]:
-    """Return the telling words of code that a name has, too."""
+    """Return the distinctive words of code that a name has, too."""
     return [word for word in mine if word not in _VAGUE and any(_same(word, one) for one in its)]
 
 
 def _kinds(words: Sequence[str], heads: Mapping[str, str]) -> dict[str, str]:
-    """Return the things, or acts, that words name, each with the words for it."""
+    """Return the things or acts that words name, each with the word used for it."""
     pairs = (f"{one} {other}" for one, other in pairwise(words))
     named = ((one, one.replace(" ", "")) for one in (*pairs, *words))
     return {heads[joined]: one for one, joined in named if joined in heads}
@@ -173,7 +173,7 @@ def _opposite(mine: Sequence[str], its: Sequence[str]) -> str:
 
 
 def _scope(mine: Sequence[str], its: Sequence[str], turned: frozenset[str]) -> str:
-    """Return the word of a name that changes its scope, where the code has none."""
+    """Return the word of a name that changes its scope, if the code has none."""
     if set(mine) & SCOPES:
         return ""
     return next((one for one in its if one in turned and not any(_same(one, other) for other in mine)), "")
@@ -203,7 +203,7 @@ def _same(one: str, other: str) -> bool:
 def _other_word(
     mine: Sequence[str], its: Sequence[str], shared: Sequence[str], mute: frozenset[str]
 ) -> str | None:
-    """Return the word of a name beside a shared word, on a side where the code has another one."""
+    """Return the word of a name next to a shared word, if the code has another one there."""
     for word in shared:
         at = list(mine).index(word)
         there = next(place for place, one in enumerate(its) if _same(word, one))
@@ -215,7 +215,7 @@ def _other_word(
 
 
 def _next(words: Sequence[str], at: int, step: int, mute: frozenset[str]) -> str | None:
-    """Return the next word on one side that says something."""
+    """Return the next word on one side that is not mute."""
     side = words[at + 1 :] if step > 0 else words[:at][::-1]
     return next(
         (one for one in side if len(one) > 2 and one not in mute and not any(map(str.isdigit, one))), None
@@ -228,7 +228,7 @@ def _related(word: str, among: Sequence[str]) -> bool:
 
 
 def _other_number(mine: Sequence[str], its: Sequence[str]) -> str:
-    """Return the number behind a word of a name, where the code has another one."""
+    """Return the number after a word of a name, if the code has another one."""
     for at, word in enumerate(mine[:-1]):
         number = mine[at + 1]
         if not number.isdigit() or number in its or word.isdigit():
@@ -240,7 +240,7 @@ def _other_number(mine: Sequence[str], its: Sequence[str]) -> str:
 
 
 def contrary_role(code: str, role: str) -> bool:
-    """Return True if the last word of code names a role that an element surely has not."""
+    """Return True if the last word of code names a role that the element certainly does not have."""
     last = next(iter(words_of_code(code)[-1:]), "")
     if last in {"btn", "button"}:
         return role in {"textbox", "searchbox", "spinbutton"}
@@ -248,7 +248,7 @@ def contrary_role(code: str, role: str) -> bool:
 
 
 def slug_of(code: str) -> str:
-    """Return a name in code without signs; empty for one too short to be a name."""
+    """Return a name in code without signs; empty if it is too short to be a name."""
     words = [one for one in words_of_code(code) if one not in _CONTROL]
     found = "".join(words)
     return found if len(found) >= 4 and not found.isdigit() else ""

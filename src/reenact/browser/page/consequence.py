@@ -1,7 +1,6 @@
-"""Find the consequence of an action: another page, requests, a change of the shown content.
+"""Find the consequence of an action: another page, requests, changes of the visible content.
 
-Two digests of the page, one before and one after the action, give the added and removed lines. The page is only read.
-The contents of fields are in neither digest.
+Digests of the page before and after the action are compared line by line. They do not contain the content of fields.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from playwright.async_api import Error, Frame, Page
 from reenact.browser.page.isolated_world import of_page
 
 MOST = 12
-"""Most lines of a kind that are kept of a change."""
+"""Most lines of each kind that are kept of a change."""
 
 PATIENCE = 2.0
-"""Seconds that a page may take for its digest; a busier page has none."""
+"""Most seconds for a digest; a page that takes longer has none."""
 
 _KEPT = {"document", "xhr", "fetch", "websocket", "eventsource"}
 _LASTING = {"websocket", "eventsource"}
@@ -32,18 +31,18 @@ _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
 FILLING = frozenset({"fill", "fallback_fill"})
-"""Actions whose consequence says if the field itself holds what was written (`filled`)."""
+"""Actions whose consequence says if the field holds the written text (`filled`)."""
 
 
 class SentRequests:
-    """The requests of a session's tabs, as far as the page's code or a form sends them; bounded.
+    """The requests that code and forms of a session's pages send, up to a limit.
 
     Args:
         print_of: Returns the print of a request that may change something (`writes.written`).
 
     Attributes:
         count: The number sent.
-        under_way: Those without an answer yet, and scripts, each with the time at which it was sent.
+        under_way: Requests without an answer yet, also for scripts, with the time at which they were sent.
     """
 
     def __init__(self, print_of: Callable[[Any], Mapping[str, Any]]) -> None:
@@ -72,9 +71,9 @@ class SentRequests:
         self.under_way.pop(request, None)
 
     def awaited(self, seconds: float | None = None) -> int:
-        """Return the number of requests without an answer, without those that stay open.
+        """Return the number of unanswered requests, except those that stay open.
 
-        With `seconds`, only of those sent as long ago at most: an answer that takes longer may be a subscription.
+        With `seconds`, count only those sent at most that long ago: older ones may be subscriptions.
         """
         since = -math.inf if seconds is None else monotonic() - seconds
         return sum(at >= since for one, at in self.under_way.items() if one.resource_type not in _LASTING)
@@ -84,7 +83,7 @@ class SentRequests:
         return list(dict.fromkeys(text for number, text in self._latest if number > count))[:MOST]
 
     def writes(self, count: int) -> list[Mapping[str, Any]]:
-        """Return the prints of those after the first `count` that may change something, in order."""
+        """Return the prints of later requests than the first `count` that may change something."""
         return [one for number, one in self._writes if number > count][:MOST]
 
 
@@ -98,7 +97,7 @@ def _site(request: Any) -> str:
 
 
 def where(url: str, site: str = "") -> str:
-    """Return an address as it is kept: path and route, with the host only for another site."""
+    """Shorten an address to its path and route, with the host only for another site."""
     try:
         told, home = urlsplit(url), urlsplit(site)
     except ValueError:
@@ -111,7 +110,7 @@ def where(url: str, site: str = "") -> str:
 
 
 class Digest:
-    """The shown content of a tab at a moment."""
+    """The visible content of a tab at a moment."""
 
     def __init__(self, page: Page, frames: Mapping[Frame, Mapping[str, Any]]) -> None:
         self.page = page
@@ -123,7 +122,7 @@ class Digest:
 
 
 async def digest(page: Page, secret: Sequence[str] = ()) -> Digest | None:
-    """Return the shown content of a tab; None where it does not answer in time."""
+    """Return the visible content of a tab; None if it does not answer in time."""
     hidden = [one.removeprefix("css=") for one in secret]
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(PATIENCE):
@@ -137,15 +136,15 @@ def consequence(
     """Return the consequence between two moments.
 
     Args:
-        before: Before the action.
-        after: After it, of the tab that is then in front.
+        before: The digest before the action.
+        after: The digest after it, of the tab that is then in front.
         requests: The requests sent meanwhile.
         loaded: True if a tab started loading a page meanwhile.
 
     Returns:
         `navigated` (the path of the new page, or None), `requests` (`POST /login`), and `dom`: the lines `role "name"`
-        that are new (`added`), gone (`removed`), or in another state (`changed`); None where unknown, or on another
-        page.
+        that are new (`added`), gone (`removed`), or in another state (`changed`). `dom` is None if unknown, or on
+        another page.
     """
     told: dict[str, Any] = {"navigated": None, "requests": requests, "dom": None}
     if after is None:
@@ -187,9 +186,9 @@ def _stands(came: Counter[str], went: Counter[str]) -> Iterator[str]:
 
 
 def _renamed(came: Counter[str], went: Counter[str]) -> Iterator[str]:
-    """Yield state changes of the only element of its role, though its name has changed too.
+    """Yield state changes of the only element of its role, whose name has changed, too.
 
-    The same element is meant, because there is no other of its role.
+    It is the same element, because there is no other of its role.
     """
     here, there = _by_role(came), _by_role(went)
     for role, lines in here.items():
@@ -221,13 +220,13 @@ def _line(line: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a path or a line without its numbers and ids, which differ from run to run."""
+    """Return a path or a line without numbers and ids, which differ from run to run."""
     text = re.sub(r"(?<=/)[0-9a-fA-F-]{8,}(?=/|$)", "#", text)
     return re.sub(r"\d+", "#", text)
 
 
 def tells(one: Mapping[str, Any] | None) -> bool:
-    """Return True if a consequence contains evidence by which another can be recognised."""
+    """Return True if a consequence contains evidence with which another one can be compared."""
     if not one:
         return False
     dom = one.get("dom") or {}
@@ -249,13 +248,13 @@ def leads(one: Mapping[str, Any]) -> bool:
 def same(
     now: Mapping[str, Any] | None, then: Mapping[str, Any] | None, *, by_name: bool = False
 ) -> bool | None:
-    """Return True if an action had the same consequence as another; None where unknown.
+    """Return True if an action had the same consequence as another one; None if unknown.
 
     Args:
-        now: Its consequence.
-        then: The other's consequence.
-        by_name: True if changed elements must have their earlier names: if the element itself is in doubt, a filled
-            field proves nothing.
+        now: The consequence of the action.
+        then: The consequence of the other one.
+        by_name: True if changed elements must have their earlier names. A filled field proves nothing if it may be the
+            wrong one.
     """
     if now is None or then is None or not tells(then):
         return None
@@ -267,14 +266,14 @@ def same(
     if had_sent:
         return bool(sent & had_sent)
     if any(not one.startswith("GET ") for one in sent):
-        return False  # it changes something elsewhere, and the other did not
+        return False  # only this action sent a request that may change something
     return _same_change(now.get("dom"), then.get("dom") or {}, by_name=by_name)
 
 
 def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_name: bool) -> bool | None:
     """Compare the added lines if both have them; else the changed ones, else the removed ones.
 
-    Where other lines were added, exactly the same changed ones still tell.
+    If other lines were added, exactly equal changed lines are evidence, too.
     """
     if now is None:
         return None
@@ -296,17 +295,17 @@ _CLOCK = re.compile(r"\d ?(s|secs?|seconds?|min|minutes?|h|hours?)\b|\d{1,2}:\d{
 
 
 def _of(dom: Mapping[str, Any], part: str) -> set[str]:
-    """Return the telling lines of a change; a running clock changes anyhow."""
+    """Return the distinctive lines of a change, without those of a running clock."""
     return {plain(one) for one in dom.get(part) or () if not _CLOCK.search(one)}
 
 
 _SORTS = {
     "searchbox": "textbox", "spinbutton": "textbox", "combobox": "textbox", "switch": "checkbox",
 }  # fmt: skip
-"""Roles that a field changes between without becoming another one."""
+"""Roles between which the same field may change."""
 
 
 def _kind(line: str) -> str:
-    """Return a changed field by its sort, without its name: `textbox empty -> filled`."""
+    """Return the change of a field without its name: `textbox empty -> filled`."""
     role, _, stands = re.sub(r' ".*"', "", line).partition(" ")
     return f"{_SORTS.get(role, role)} {stands}"

@@ -33,7 +33,7 @@ _DAY = re.compile(
     r"|\d{1,2}[. /-]|(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
-"""A group named by a day, to which a record belongs for a time."""
+"""A group named after a day, which a record leaves with time."""
 _PRICE = re.compile(r"\W*(?:[A-Z]{3} ?)?[\d.,]+ ?(?:[^\W\d]{1,3}|[^\w\s])?")
 """A number with its currency or unit."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -42,12 +42,12 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 def differences(
     known: KnownTarget, found: TargetIdentity, wording: PageWording | None = None
 ) -> list[TargetDifference]:
-    """Return the parts in which a found element is not the known one; empty if it is.
+    """Return the parts in which a found element differs from the known one.
 
     Args:
         known: The known target.
         found: The found element's identity.
-        wording: What the page says of it, where only the words of a selector are known.
+        wording: The page's texts for it, if only the words of a selector are known.
     """
     if known.written is not None:
         return from_written(known.written, found)
@@ -59,9 +59,9 @@ def differences(
 
 
 def rivals(known: KnownTarget, mine: TargetIdentity, other: TargetIdentity) -> bool:
-    """Return True if another element is what the script states of a found one, too.
+    """Return True if another element also is what the script states.
 
-    Elements of other columns of a row, and of other roles and names, are none.
+    Elements in other columns of the row, and of other roles and names, are no rivals.
     """
     if (mine.frames, mine.path) == (other.frames, other.path) or mine.role != other.role:
         return False
@@ -83,7 +83,7 @@ def exact(wanted: TargetIdentity, found: TargetIdentity) -> str:
 
 
 def belongs(found: TargetIdentity, told: Mapping[str, Any], text: str) -> bool:
-    """Return True if its record, name, region or a neighbour says a text."""
+    """Return True if the record, name, region or a neighbour of an element contains a text."""
     around = (found.record or "", " ".join(found.texts), *found.texts, found.name, found.region, *found.near)
     return any(
         says_key(one, text) for one in (*around, str(told.get("text") or ""), str(told.get("heading") or ""))
@@ -97,7 +97,7 @@ def beside(near: Sequence[str], name: str, other: str) -> bool:
 
 
 def contradiction(wanted: TargetIdentity, found: TargetIdentity) -> str:
-    """Return the reason that it has another record, dialog or frame, or ""."""
+    """Return the reason that an element has another record, dialog or frame, or ""."""
     parts = [
         check(wanted, found)
         for check in (_frame, _dialog, question, _record, _group, outline, section, _column)
@@ -110,7 +110,7 @@ _BOUND = frozenset({"name", "record", "question", "outline", "section"})
 
 
 def _all_against(pasts: Sequence[TargetIdentity], found: TargetIdentity) -> list[TargetDifference]:
-    """Compare with all good runs: a part that differs among them is not binding."""
+    """Compare with all good runs; a part that differs among them does not count."""
     first = pasts[0]
     alike = {
         "name": all(same_name(first.name, one.name) for one in pasts[1:]),
@@ -167,7 +167,7 @@ def _choice(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 
 def _frame(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     if len(wanted.frames) == len(found.frames):
-        # Frames exchange their contents: what stands over an element tells which one it is in.
+        # Frames can swap their contents, so the region over an element identifies its frame.
         told = wanted.frames and wanted.region and found.region and not _DAY.search(wanted.region)
         if not told or same_name(wanted.region, found.region):
             return None
@@ -181,7 +181,7 @@ def _dialog(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     if wanted.dialog == found.dialog and (same_name(wanted.region, found.region) or _unnamed(wanted, found)):
         return None
     if wanted.record is None:
-        return None  # an older recording, which knows no regions
+        return None  # recordings of older versions have no regions
     return TargetDifference(
         "dialog", wanted.region if wanted.dialog else "none", found.region if found.dialog else "none"
     )
@@ -218,12 +218,12 @@ def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
     if not found.name and (wanted.path == found.path or set(wanted.near) & set(found.near)):
         return None
     if wanted.record is None and not grave(found.name):
-        return None  # an older recording, which knows less
+        return None  # recordings of older versions have fewer facts
     return TargetDifference("name", "none", found.name or found.icon or "none, at another place")
 
 
 def _besides_name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare what elements of one name show: a grave word under a label, the title of a sign."""
+    """Compare visible texts under the same name: a grave word under a label, the title of a sign."""
     titles = wanted.title, found.title
     if all(titles) and not _LETTERS.search(found.name) and not same_name(*titles):
         return TargetDifference("title", *titles)
@@ -233,7 +233,7 @@ def _besides_name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDiffer
 
 
 _LABELLED = frozenset({"button", "link", "menuitem", "tab", "switch"})
-"""Roles of elements that show one text, and hold no other controls."""
+"""Roles of elements that show one text, and contain no other controls."""
 
 
 def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
@@ -242,7 +242,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
     if _whole(wanted, found):
         return None
     if not wanted.record:
-        # Nothing told it from the records beside it: another one has none of its texts.
+        # Nothing distinguished it from the records beside it, so only a record without its texts is another one.
         have = {" ".join(tokens(one)) for one in found.texts}
         if not found.texts or any(" ".join(tokens(one)) in have for one in wanted.texts):
             return None
@@ -263,31 +263,31 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 
 
 def _whole(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True for a record that is one control by now: its name is all texts of the record."""
+    """Return True if a record has become a single control, whose name is all texts of the record."""
     if wanted.name or len(wanted.texts) < 2 or found.texts or found.long:
         return False
     return spoken(found.name) == spoken(" ".join(wanted.texts))
 
 
 def _equal_beside(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if the key alone does not decide, and other texts are not the same.
+    """Return True if the key is not unique, and the other texts differ.
 
-    A record beside the found one has the key, too; where it has all texts, nothing tells which one is meant.
+    A record beside the found one has the key, too. If it has all texts, nothing identifies the intended one.
     """
     if not wanted.joint and not any(_same_text(one, wanted.record or "") for one in found.shared):
         return False
     have = {COUNT.sub("#", one) for one in found.texts}
     lost = [one for one in wanted.texts if not TIMELY.search(one) and COUNT.sub("#", one) not in have]
-    # What tells the found one from those beside it now has to be the same, its counts included.
+    # The texts that now distinguish the found record from those beside it must be equal, also their counts.
     telling = {one for one in found.texts if found.joint or one not in found.shared}
     same = telling <= set(wanted.texts) if found.joint else telling & set(wanted.texts)
     return bool(lost) or not found.record or (bool(telling) and not same)
 
 
 def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if the key is only an amount, a date or a time, and words are lacking.
+    """Return True if the key is only an amount, a date or a time, and words are missing.
 
-    The key of `Lamp, 40 EUR` beside `Lamp, 60 EUR` is the price, and a chair may have it by now.
+    The key of `Lamp, 40 EUR` beside `Lamp, 60 EUR` is the price, which a chair may have by now.
     """
     if NAMED_KEY.search(wanted.record or "") and not AMOUNT.search(wanted.record or ""):
         return False
@@ -304,7 +304,7 @@ def _lacks_name(wanted: TargetIdentity, found: TargetIdentity) -> bool:
 
 
 def _lacks_number(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if a long number of the record, as of an account, is another one."""
+    """Return True if a long number of the record, such as that of an account, differs."""
     return any(
         _LONG_NUMBER.fullmatch(one) and not passing(one) and one not in found.texts for one in wanted.texts
     )
@@ -314,7 +314,7 @@ _LONG_NUMBER = re.compile(r"(?=(?:.*\d){6})[A-Z\d #+/.-]+")
 
 
 def _same_text(one: str, other: str) -> bool:
-    """Compare two texts of records; older recordings have no hash behind a cut text."""
+    """Compare two texts of records; older recordings have no hash after a cut text."""
     short, long = sorted((one, other), key=len)
     return same_key(one, other) or (short.endswith("…") and long.startswith(short))
 
@@ -336,7 +336,7 @@ def _group(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | 
 
 
 def _without_record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare an element that had no record with one that has one: the texts beside it decide."""
+    """Compare an element that had no record with one that has one, by the texts beside it."""
     if wanted.record is None or not found.record or not wanted.near:
         return None
     around = " ".join((*found.near, *found.texts))
@@ -346,10 +346,10 @@ def _without_record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDiff
 
 
 def _all_others_differ(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if a record has several texts, and none but its key is the wanted one's.
+    """Return True if a record has several texts, and only its key agrees.
 
-    Prices are values of the record, which change; before a grave act they count as other texts do, unless the key has
-    several words or is a file's. Beside such a key dates and sizes are values, too.
+    Prices do not count, because they change; before a grave act they do, unless the key has several words or is the
+    name of a file. With such a key, dates and sizes do not count either.
     """
     key = wanted.record or ""
     long = len(tokens(key)) >= 3 or coded(key)

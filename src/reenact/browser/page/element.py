@@ -13,19 +13,19 @@ class Element:
 
     Attributes:
         id: B1, I1, L1 …
-        role: Its role, or its tag where it has none.
+        role: Its role, or its tag if it has none.
         name: Its accessible name, or its text.
-        value: The content of a field (`•••` where it is secret and filled), else None.
+        value: The content of a field (`•••` if it is secret and filled), else None.
         box: `[x, y, width, height]` in CSS pixels of the main viewport.
         frames: CSS selectors of the frames around it, from the outermost.
         tag: Its tag.
-        attributes: Those that identify it.
+        attributes: Its identifying attributes.
         states: `disabled`, `checked`, `selected`, `expanded`, `level` … as the snapshot has them.
         options: The options of a drop-down list.
         secret: True if its value must not be shown.
         actions: The types of action that fit, the usual one first.
-        ref: The snapshot's reference, valid until the next one; None where `path` finds it.
-        path: A selector by place.
+        ref: Its reference in the snapshot, valid until the next one; None if `path` finds it.
+        path: A selector by position.
     """
 
     id: str

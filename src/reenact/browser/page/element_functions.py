@@ -1,6 +1,6 @@
 """Run the functions of `eyes.js` with elements that Playwright has found.
 
-The functions are loaded once into each document, as a value that only Playwright holds: the page sees none of it.
+The functions are loaded once into each document, as a value that only Playwright has: the page cannot see it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from playwright.async_api import ElementHandle, Error, Frame, JSHandle, Locator
 from reenact.browser.page.sources import eyes
 
 _loaded: WeakKeyDictionary[Frame, ReferenceType[JSHandle]] = WeakKeyDictionary()
-"""The functions in the present document of each frame.
+"""The functions in the current document of each frame.
 
-Playwright holds them as long as the document is there.
+Playwright keeps them as long as the document exists.
 """
 
 _NOT_ONE = "reenact: not one element"
@@ -34,7 +34,7 @@ async def of_element(
 ) -> Any:
     """Evaluate `call` (JavaScript with `eyes`, `guards`, `el` and `argument`) with one element.
 
-    Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
+    Raises Playwright's Error if the element does not exist within `timeout` (milliseconds).
     """
     return (await in_document(element, call, argument, timeout=timeout))[0]
 
@@ -72,7 +72,7 @@ async def of_elements(locator: Locator, call: str, argument: Any = None) -> list
 
 
 async def _at_once(locator: Locator, call: str, argument: Any) -> tuple[Any, JSHandle]:
-    """Evaluate with the only element that a locator names now, in one question to the browser."""
+    """Evaluate with the only element that a locator finds now, in one request to the browser."""
     code = (
         f"(found, [{{ eyes, guards }}, argument, none]) => {{ if (found.length !== 1) return none;"
         f" const el = found[0]; return {call}; }}"
@@ -84,10 +84,10 @@ async def _at_once(locator: Locator, call: str, argument: Any) -> tuple[Any, JSH
 
 
 async def _with_functions(frame: Frame, ask: Callable[[JSHandle], Awaitable[Any]]) -> tuple[Any, JSHandle]:
-    """Ask with the functions of a frame's document; load them where it has none yet."""
+    """Ask with the functions of a frame's document; load them if it has none yet."""
     known = _loaded.get(frame, _none)()
     if known is not None:
-        with suppress(Error):  # of a closed document: the next one has none yet
+        with suppress(Error):  # the functions belong to an earlier document
             return await ask(known), known
     functions = await frame.evaluate_handle(_functions())
     _loaded[frame] = ref(functions)
@@ -95,7 +95,7 @@ async def _with_functions(frame: Frame, ask: Callable[[JSHandle], Awaitable[Any]
 
 
 def _none() -> None:
-    """Stand for the functions of a frame that has none."""
+    """Stand for a dead reference, of a frame without functions."""
 
 
 @cache

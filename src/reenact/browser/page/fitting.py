@@ -16,7 +16,7 @@ ROLES = {
     "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
     "select_dropdown_option": ("combobox", "listbox"),
 }
-"""The roles that an action needs; other actions need none."""
+"""The roles that an action needs; other actions accept any."""
 
 
 def actions_of(role: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def actions_of(role: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
 
     Args:
         role: Its role.
-        facts: What the page tells of it: `file`, `choice`, `expands`, `draggable`, and the events in `heard`.
+        facts: Facts from the page: `file`, `choice`, `expands`, `draggable`, and the events in `heard`.
     """
     heard = set(facts.get("heard") or ())
     usual = "upload_file" if facts.get("file") else _DOES.get(role, "click")
@@ -35,7 +35,7 @@ def actions_of(role: str, facts: Mapping[str, Any]) -> tuple[str, ...]:
         found = ["expand"] if facts["tag"] == "summary" else [*found, "expand"]
     pressed = bool(heard & {"mousedown", "pointerdown", "touchstart"})
     if facts.get("draggable") or "dragstart" in heard:
-        # A box that does nothing at a click is there to be dragged.
+        # A draggable box that does not react to clicks is meant to be dragged.
         found = (
             ["drag"]
             if role == "generic" and not heard & {"click", "mouseup", "pointerup"}

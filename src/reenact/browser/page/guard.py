@@ -25,8 +25,8 @@ class SeenPress(NamedTuple):
         pressed: Times that the pointer went down on the element.
         clicked: Clicks on it.
         beside: Events on another element.
-        stopped: Events that were kept from the page.
-        gone: True if the page took the element away as it handled the press, or covered a focused text field.
+        stopped: Events that the guard kept from the page.
+        gone: True if the page removed the element when it was pressed, or covered a focused text field.
     """
 
     pressed: int
@@ -37,7 +37,7 @@ class SeenPress(NamedTuple):
 
     @property
     def delivered(self) -> bool:
-        """True if the page saw the click, or took the element away at the press."""
+        """True if the page saw the click, or removed the element at the press."""
         return bool(self.clicked or (self.pressed and self.gone))
 
 
@@ -60,7 +60,7 @@ class PressGuard:
         words: Mapping[str, Any] | None,
         timeout: float,  # noqa: ASYNC109 - as Playwright says it
     ) -> dict[str, Any]:
-        """Begin to listen, and return what `eyes.known` tells. Raises Playwright's Error."""
+        """Begin to listen, and return the result of `eyes.known`. Raises Playwright's Error."""
         await self.read()
         asked = {"selectors": selectors, "stops": self._stops, "words": words}
         call = "guards.arm(argument.number, el, argument.asked)"
@@ -71,7 +71,7 @@ class PressGuard:
         return known
 
     async def read(self) -> SeenPress | None:
-        """Stop listening, and return what the page saw; None where the page is another one by now."""
+        """Stop listening, and return the events that the page saw; None if it has been left."""
         armed, self._armed = self._armed, None
         if armed is None:
             return None

@@ -1,4 +1,4 @@
-"""Hold what a press sends until it is compared with what the step sent in good runs."""
+"""Hold the requests of a press until they are compared with those of good runs."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class HeldRequests:
         self._why = ""
 
     async def begin(self) -> None:
-        """Hold from now on."""
+        """Begin to hold requests."""
         await self._context.route("**/*", self._route)
 
     async def end(self) -> None:
-        """Wait for the first request, and hold no more. Raises DroppedRequest."""
+        """Wait for the first request, then stop holding. Raises DroppedRequest."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._judged.wait(), PATIENCE)
         await self.release()
@@ -58,7 +58,7 @@ class HeldRequests:
             raise DroppedRequest(self._why)
 
     async def release(self) -> None:
-        """Hold no more."""
+        """Stop holding requests."""
         with suppress(Error):
             await self._context.unroute("**/*", self._route)
 
@@ -70,7 +70,7 @@ class HeldRequests:
         if not self._judged.is_set():
             self._why = other(print_of(request), self._then, whole=self._whole)
             self._judged.set()
-        # Once a request was dropped, none that follows is let go.
+        # Once a request was dropped, all later ones are dropped, too.
         if self._why:
             await route.abort("aborted")  # so that a page stays as it is
         else:
@@ -78,7 +78,7 @@ class HeldRequests:
 
 
 def print_of(request: Request) -> Written:
-    """Return the print of a request of the browser's."""
+    """Return the print of one of the browser's requests."""
     body, site = None, ""
     with suppress(Error, UnicodeDecodeError):
         body = request.post_data_buffer

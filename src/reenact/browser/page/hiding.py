@@ -1,8 +1,7 @@
 """Hide secrets before the browser paints them.
 
-A style that every document has from its start makes the text of secret fields transparent, and pictures that the user
-names grey. No picture of the page, by whatever means it is taken, then shows a secret: nothing is measured or covered
-afterwards. `hiding.js` does it; it says which elements count.
+`hiding.js` gives every document, from its start, a style that makes the text of secret fields transparent, and grey the
+pictures that the user names. So no picture of the page shows a secret, and none must be covered afterwards.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from reenact.browser.page.parsing import parse, styles
 from reenact.browser.page.sources import eyes
 
 EVENT = "reenact-hide"
-"""The event that names further secrets to a document: at an element, or with CSS selectors."""
+"""The event that marks further secrets of a document: at an element, or with CSS selectors."""
 
 _MARK = f"(el) => el.dispatchEvent(new CustomEvent({EVENT!r}, {{bubbles: true, composed: true}}))"
 _MARK_ALL = f"(found) => found.forEach({_MARK})"
 _NAME = f"(found) => document.dispatchEvent(new CustomEvent({EVENT!r}, {{detail: found}}))"
-# Of two scripts of one document, either may run first: the second call comes before anything is painted.
+# Either script of a document may run first. The second call comes before anything is painted.
 _LATER = f"""(() => {{
   const say = () => ({_NAME})(FOUND);
   say();
@@ -39,7 +38,7 @@ def _source() -> str:
 
 
 def script(selectors: Sequence[str] = ()) -> str:
-    """Return the script that hides secrets in a document; `selectors` are the user's own."""
+    """Return the script that hides secrets in a document, with the user's selectors."""
     kinds: dict[str, list[str]] = {"css": [], "xpath": [], "text": []}
     for text in selectors:
         kind, body = _kind(text)
@@ -63,22 +62,22 @@ def _kind(text: str) -> tuple[str | None, str]:
 
 
 async def hide_secrets(context: BrowserContext, selectors: Sequence[str] = ()) -> None:
-    """Hide secrets in all documents of a context from now on, in open ones too.
+    """Hide secrets in all documents of a context from now on, also in open ones.
 
     Args:
         context: Playwright's context.
-        selectors: The user's own, of further secret elements.
+        selectors: The user's selectors of further secret elements.
     """
     code = script(selectors)
     await context.add_init_script(code)
     for page in context.pages:
         for frame in page.frames:
-            with suppress(Error):  # the frame is gone, or has no document
+            with suppress(Error):  # the frame was removed, or has no document
                 await frame.evaluate(code)
 
 
 async def hide_named(page: Page, selectors: Sequence[str]) -> None:
-    """Hide what those of a user's selectors name that only Playwright resolves."""
+    """Hide the elements of those user's selectors that only Playwright can resolve."""
     for text in selectors:
         if _kind(text)[0] is None:
             with suppress(Error):
@@ -86,7 +85,7 @@ async def hide_named(page: Page, selectors: Sequence[str]) -> None:
 
 
 async def hide_element(page: Page, locator: Locator | ElementHandle | None, selector: str) -> None:
-    """Hide an element that will get a secret, and its selector's in later documents of the tab."""
+    """Hide an element before a secret is written into it, also in later documents of the tab."""
     if locator is not None:
         with suppress(Error):
             await locator.evaluate(_MARK)

@@ -1,7 +1,7 @@
-"""Read what no script in a page can: the listeners, and closed shadow roots.
+"""Read listeners and closed shadow roots, which no script in a page can read.
 
-Both come from the browser's debugging protocol. A closed shadow root is opened for Playwright's own world alone: the
-page's scripts see it closed as before.
+Both come from the browser's debugging protocol. A closed shadow root is opened only for Playwright's world: to the
+page's scripts it stays closed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from playwright.async_api import CDPSession, Error, Page
 from reenact.browser.page.isolated_world import attached, own_worlds, utility_worlds
 
 MOST = 2000
-"""Most elements of a page of which the listeners are read."""
+"""Most elements of a page whose listeners are read."""
 
 _PATIENCE = 2.0
-"""Seconds for the browser's answers; after them, a page is observed without its listeners."""
+"""Seconds for the browser's answers; a slower page is observed without its listeners."""
 
 HEARD = frozenset({
     "click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend", "dblclick", "dragstart",
@@ -28,7 +28,7 @@ HEARD = frozenset({
 """The events of a pointer by which an element can be acted on."""
 
 Listening = dict[str, list[tuple[str, list[str]]]]
-"""For each frame's id the elements with listeners: their paths and their events.
+"""For each frame's id, the elements with listeners: their paths and their events.
 
 A path is `0/1/s/2`; `s` is a shadow root.
 """
@@ -48,7 +48,7 @@ async def inspect(page: Page) -> Listening:
 
 
 async def open_closed(page: Page, *, of_own: bool = False) -> int:
-    """Open the closed shadow roots for Playwright, or our own world; return their number."""
+    """Open the closed shadow roots for Playwright, or for our own world; return their number."""
     count = 0
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(_PATIENCE):
@@ -69,7 +69,7 @@ class _Document:
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.places: dict[int, tuple[str, str]] = {}
         self.closed: list[tuple[str, int, int]] = []
-        """The frame, the host and the root of each closed shadow root, the outer ones first."""
+        """Frame, host and root of each closed shadow root, the outer ones first."""
         for node, frame, path in _walk(root):
             self.places[node["backendNodeId"]] = frame, path
             self.closed += [
@@ -80,7 +80,7 @@ class _Document:
 
 
 def _walk(root: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str]]:
-    """Yield each element with its frame's id and its path. No depth of nesting ends it."""
+    """Yield each element with its frame's id and its path, at any depth of nesting."""
     todo: list[tuple[Mapping[str, Any], str, str]] = [(root, "", "")]
     while todo:
         holder, frame, above = todo.pop()
@@ -124,7 +124,7 @@ async def _listeners(session: CDPSession) -> list[dict[str, Any]]:
 
 
 async def _open(session: CDPSession, document: _Document, *, of_own: bool = False) -> int:
-    """Define `shadowRoot` of the hosts in a world where the page cannot see it."""
+    """Define `shadowRoot` of the hosts in a world that the page cannot see."""
     if not document.closed:
         return 0
     worlds = await (own_worlds if of_own else utility_worlds)(session)

@@ -1,8 +1,8 @@
 """Read the page without changing it: run `eyes.js` in an isolated world of each frame.
 
 A whole page is read through the browser's debugging protocol in an isolated world: the page's scripts cannot see it,
-and their changes to JavaScript itself do not reach it. It leaves no trace. One element, found by Playwright, is read
-by Playwright (`element_functions`).
+and their changes to JavaScript's built-in functions do not affect it. A single element is read through Playwright
+(`element_functions`).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PLAYWRIGHT = "__playwright_utility_world"
 
 _sessions: WeakKeyDictionary[Page, dict[Frame, CDPSession]] = WeakKeyDictionary()
 _mute: WeakSet[Frame] = WeakSet()
-"""Frames that did not answer while they had no document, as a refused address leaves them."""
+"""Frames without a document that did not answer, such as those of refused addresses."""
 _sharing: WeakKeyDictionary[Frame, str] = WeakKeyDictionary()
-"""Frames in their parent's process, each with the address at which that was found."""
+"""Frames in their parent's process, each with its address when that was found."""
 _PATIENCE = 5.0
 _BRIEF = 1.0
-"""Seconds for a frame's answer; `_BRIEF` without a document. The main frame has no limit."""
+"""Seconds for the answer of an inner frame. The main frame has no limit."""
 _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 _roots: WeakKeyDictionary[CDPSession, str] = WeakKeyDictionary()
 """The protocol's id of each session's outermost frame."""
@@ -40,7 +40,7 @@ _roots: WeakKeyDictionary[CDPSession, str] = WeakKeyDictionary()
 async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:
     """Run a function of `eyes.js` or `moment.js` in every readable frame, the main frame first.
 
-    A frame that disappears meanwhile is left out. Raises Playwright's Error where not even the main frame answers.
+    A frame that disappears meanwhile is left out. Raises Playwright's Error if not even the main frame answers.
     """
     return await _everywhere(page, function, request, beside_playwright=False)
 
@@ -56,7 +56,7 @@ async def of_refs(
 
 
 async def is_mute(page: Page) -> bool:
-    """Return True if a page has a frame without a document, as its address was refused."""
+    """Return True if a page has a frame without a document, because its address was refused."""
     bare = [one for one in page.frames if not one.url and one.parent_frame is not None and one not in _mute]
     await asyncio.gather(*(_in_time(one, one.evaluate("1")) for one in bare), return_exceptions=True)
     return any(_is_skipped(one) for one in page.frames)
@@ -67,7 +67,7 @@ def _is_skipped(frame: Frame) -> bool:
 
 
 async def _in_time(frame: Frame, answer: Awaitable[Any]) -> Any:
-    """Await a frame's answer. Raises TimeoutError where a frame within the page gives none."""
+    """Await a frame's answer. Raises TimeoutError if an inner frame does not answer."""
     if frame.parent_frame is None:
         return await answer
     try:
@@ -123,12 +123,12 @@ async def attached(page: Page) -> dict[Frame, CDPSession]:
         try:
             sessions[frame] = await _in_time(frame, page.context.new_cdp_session(frame))
         except (Error, TimeoutError):
-            continue  # another origin in the parent's process
+            continue  # it is in the parent's process
     return sessions
 
 
 async def _is_sandboxed(frame: Frame) -> bool:
-    """Return True for a frame whose `sandbox` gives it an origin, and a process, of its own."""
+    """Return True for a frame whose `sandbox` gives it its own origin and process."""
     try:
         owner = await _in_time(frame, frame.frame_element())
         said = await owner.get_attribute("sandbox")
@@ -153,7 +153,7 @@ async def _of_session(
     if alone is not None and not root.child_frames and alone not in listening and not _is_skipped(root):
         with suppress(Error):
             return [(root, await _in_time(root, _call(session, alone, worlds.get(alone), function, request)))]
-        # Another document may have taken the tab's place.
+        # The tab may have another document by now.
     tree = (await session.send("Page.getFrameTree"))["frameTree"]
     _roots[session] = tree["frame"]["id"]
     pairs = [one for one in _pairs(tree, root, sessions) if not _is_skipped(one[1])]
@@ -211,7 +211,7 @@ def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]
 async def content(
     session: CDPSession, root: Frame, frame: Frame, sessions: dict[Frame, CDPSession], url: str
 ) -> bytes:
-    """Return the bytes that a frame has loaded from an address; nothing is requested.
+    """Return the bytes that a frame has loaded from an address, without a new request.
 
     Raises Playwright's Error.
     """
@@ -231,7 +231,7 @@ async def _call(session: CDPSession, frame: str, world: int | None, function: st
         try:
             return await _run(session, known, function, request)
         except Error:
-            del _loaded[session][place]  # of a closed document: the next one has none yet
+            del _loaded[session][place]  # the functions belong to an earlier document
     found = await _load(session, frame, world, source_of(function))
     if world is None:
         _loaded[session][place] = found
@@ -253,7 +253,7 @@ async def own_worlds(session: CDPSession) -> dict[str, int]:
 
 
 async def _load(session: CDPSession, frame: str, world: int | None, source: str) -> str:
-    """Load the functions in a frame once; return the protocol's id of them."""
+    """Load the functions into a frame once; return their id in the protocol."""
     if world is None:
         made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
         world = made["executionContextId"]
@@ -265,7 +265,7 @@ async def _run(session: CDPSession, functions: str, function: str, request: Any)
     answer = await session.send(
         "Runtime.callFunctionOn",
         {
-            # As one text, which the browser writes and passes on in a fraction of the time of a tree.
+            # One text takes the browser a fraction of the time of a tree.
             "functionDeclaration": "async function(request) { "
             f"return JSON.stringify(await this.{function}(request)); }}",
             "objectId": functions,

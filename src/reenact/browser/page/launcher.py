@@ -28,24 +28,24 @@ from reenact.errors import SessionError
 _PROFILE = "reenact-browser-"
 _LOCAL = Reach(private=True)
 DOWNLOADS = "reenact-downloads-"
-"""The beginning of the name of a temporary folder of downloads; the process number follows."""
+"""The beginning of the name of a temporary folder of downloads, before the process number."""
 
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """Options of a session's browser: its start, and its end without a request.
+    """Options of a session's browser: its start, and its end by time limits.
 
     Attributes:
         viewport: Width and height in CSS pixels.
         executable: The browser's executable, or None for one that is found.
-        cdp_url: The address of a running browser to use in the place of an own one.
-        profile: A folder to keep the browser's profile in; without it, it is gone with the session.
+        cdp_url: The address of a running browser to use instead of a new one.
+        profile: The folder of the browser's profile; without it, the profile is deleted with the session.
         downloads: The folder of downloads, or None for a temporary one.
         idle: Seconds without an action after which the session ends; 0 for never.
-        longest: Seconds after which it ends at all; 0 for never.
+        longest: Seconds after which it ends in any case; 0 for never.
         mask: Selectors of elements whose content is secret.
-        cdp: Whether other programs may be let in, by an address with a key.
-        guest: What a server gives to a session that it has open for others; None for a program's own session.
+        cdp: True if other programs may use it, by an address with a key.
+        guest: The resources that a server gives to a client's session; None for a program's own session.
     """
 
     headless: bool = True
@@ -70,8 +70,8 @@ class LaunchedBrowser:
 
     Attributes:
         context: Playwright's context.
-        browser: Playwright's browser; None where a profile was opened.
-        cdp: The address that it was connected to by, or None.
+        browser: Playwright's browser; None if a profile was opened.
+        cdp: The address of a running browser that was connected to, or None.
         folder: A folder to remove after its end.
     """
 
@@ -85,20 +85,20 @@ class LaunchedBrowser:
 
 
 async def launch(playwright: Playwright, settings: LaunchSettings) -> LaunchedBrowser:
-    """Start a browser. Raises SessionError where there is none, or it does not start."""
+    """Start a browser. Raises SessionError if there is none, or it does not start."""
     path = executable.find(settings.executable, own=playwright.chromium.executable_path)
     _sweep()
     return await (_for_a_guest if settings.guest else _for_a_program)(playwright, settings, path)
 
 
 async def _for_a_program(playwright: Playwright, settings: LaunchSettings, path: str) -> LaunchedBrowser:
-    """Start a browser for a program of this machine, as its user."""
+    """Start a browser for a program on this machine, as its user."""
     own = Path(tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-"))
     egress = None if _has_proxy(settings) else Egress(_LOCAL)
     arguments = [] if egress is None else _through(await egress.start())
-    # Between Playwright and the browser, another program is let in without any port of the browser's.
+    # Other programs share Playwright's pipe, so that the browser needs no port.
     starter = Starter(own) if settings.cdp and not system.PORTABLE else None
-    # Some containers allow no sandbox to anybody.
+    # Some containers allow no sandbox.
     for inner in (True, False) if _may_have_sandbox() else (False,):
         beginning: asyncio.Task[DebugEndpoint] | None = None
         try:
@@ -122,7 +122,7 @@ async def _for_a_program(playwright: Playwright, settings: LaunchSettings, path:
             shutil.rmtree(own, ignore_errors=True)
             raise _unstarted(path, error) from None
         return LaunchedBrowser(context, context.browser, None, str(own), egress, door=door)
-    raise AssertionError("one of them was tried last")
+    raise AssertionError("the last try raises its error")
 
 
 async def _let_in(starter: Starter) -> DebugEndpoint:
@@ -136,7 +136,7 @@ async def _door(pipes: list[int], check: Check | None) -> DebugEndpoint:
 
 
 async def _for_a_guest(playwright: Playwright, settings: LaunchSettings, path: str) -> LaunchedBrowser:
-    """Start a browser for others, apart from all else on this machine as far as that can be."""
+    """Start a browser for a server's client, isolated as far as this machine allows."""
     guest = settings.guest
     assert guest is not None
     found = await asyncio.to_thread(sandbox.isolation, path)
@@ -156,7 +156,7 @@ async def _for_a_guest(playwright: Playwright, settings: LaunchSettings, path: s
                 executable_path=room.program,
                 env={**room.environ(headed=not settings.headless)},
                 downloads_path=room.incoming,
-                # Windows open by a click, as for a person: a page could open thousands by itself.
+                # Block pop-ups without a click: a page could open thousands.
                 ignore_default_args=["--disable-popup-blocking"],
                 **_options(settings, arguments),
             )
@@ -171,11 +171,11 @@ async def _for_a_guest(playwright: Playwright, settings: LaunchSettings, path: s
         if found.policy is None:
             found = sandbox.seen(path, policy=await _obeys(context), sandbox=one)
         return LaunchedBrowser(context, context.browser, None, None, egress, room, door)
-    raise AssertionError("one of them was tried last")
+    raise AssertionError("the last try raises its error")
 
 
 async def _begin(room: sandbox.Sandbox, egress: Egress) -> DebugEndpoint | None:
-    """Take the browser's pipes, and the socket in its own network for the proxy."""
+    """Receive the browser's pipes, and the proxy's socket in the browser's network."""
     if not room.speaks:
         return None
     descriptors = await room.starter.received()
@@ -185,7 +185,7 @@ async def _begin(room: sandbox.Sandbox, egress: Egress) -> DebugEndpoint | None:
 
 
 async def _leave(beginning: asyncio.Task[Any]) -> None:
-    """Close what a browser gave that did not start, or wait for it no longer."""
+    """Close the descriptors of a browser that did not start, or stop waiting for them."""
     beginning.cancel()
     given = await asyncio.gather(beginning, return_exceptions=True)
     if isinstance(given[0], DebugEndpoint):
@@ -193,7 +193,7 @@ async def _leave(beginning: asyncio.Task[Any]) -> None:
 
 
 async def _obeys(context: BrowserContext) -> bool:
-    """Tell whether the browser refuses what the policies forbid, by asking for it."""
+    """Return True if the browser refuses a page that the policies forbid."""
     page = await context.new_page()
     try:
         await page.goto("chrome://version", timeout=5000)
@@ -213,7 +213,7 @@ def _options(settings: LaunchSettings, arguments: list[str]) -> dict[str, Any]:
         "user_agent": settings.user_agent,
         "extra_http_headers": settings.headers or None,
         "accept_downloads": True,
-        # Signals are the program's: it hears them, and ends the session.
+        # The program handles signals, and ends the session.
         "handle_sigint": False,
         "handle_sigterm": False,
         "handle_sighup": False,
@@ -230,7 +230,7 @@ def _unstarted(path: str, error: Exception) -> SessionError:
 
 
 async def connect(playwright: Playwright, settings: LaunchSettings) -> LaunchedBrowser:
-    """Connect to the browser at `settings.cdp_url`. Raises SessionError where none answers."""
+    """Connect to the browser at `settings.cdp_url`. Raises SessionError if none answers."""
     url = settings.cdp_url or ""
     try:
         browser = await playwright.chromium.connect_over_cdp(url)
@@ -243,7 +243,7 @@ async def connect(playwright: Playwright, settings: LaunchSettings) -> LaunchedB
 
 
 def _has_proxy(settings: LaunchSettings) -> bool:
-    """Return True if the browser has the user's proxy: by an argument, or the system's settings."""
+    """Return True if the user has set a proxy: by an argument, or in the system's settings."""
     named = any(one.startswith(("--proxy-", "--no-proxy-server")) for one in settings.chrome_args)
     return named or bool(getproxies().keys() & {"http", "https", "all", "socks"})
 
@@ -261,7 +261,7 @@ def _through(port: int) -> list[str]:
 
 
 def _sweep() -> None:
-    """Remove what programs that were killed have left of their browsers."""
+    """Remove the temporary files of browsers whose programs were killed."""
     for path in Path(tempfile.gettempdir()).glob("reenact-*-*-*"):
         pid = path.name.removeprefix(_PROFILE).removeprefix(DOWNLOADS).partition("-")[0]
         if pid.isdigit() and not system.runs(int(pid)):

@@ -1,4 +1,4 @@
-"""The time limits of a browser: of its whole run, and of the time without use."""
+"""The time limits of a browser: for its whole run, and for the time without use."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from time import monotonic
 
 
 class Lifetime:
-    """Counts the uses of a browser, and ends where a limit is reached.
+    """Counts the uses of a browser, and waits for its limits.
 
     Args:
         longest: The most seconds that it may run; 0: no limit.
         idle: The most seconds without use; 0: no limit.
 
     Attributes:
-        uses: The number of uses under way.
+        uses: The number of current uses.
     """
 
     def __init__(self, longest: float, idle: float) -> None:
@@ -23,11 +23,11 @@ class Lifetime:
         self._began = self._used = monotonic()
 
     def use_begins(self) -> None:
-        """A use begins."""
+        """Note that a use begins."""
         self.uses += 1
 
     def use_ends(self) -> None:
-        """A use has ended."""
+        """Note that a use has ended."""
         self.uses -= 1
         self._used = monotonic()
 

@@ -1,9 +1,9 @@
-"""Score how alike two elements are, and find the elements of a page most like a sought one.
+"""Score the likeness of two elements, and find the elements of a page most like a wanted one.
 
 An element known by its fingerprint, or only by the words of a selector, is compared with those of the page part by
-part: identifying parts (ids, test ids, names, labels, texts) weigh most, the position least. The score is the
-weighted mean over the known parts of the sought one: 1 is equal in all, and the same page and fingerprint give the
-same scores.
+part: identifying parts (ids, test ids, names, labels, texts) weigh most, the position least. The score is the weighted
+mean over the known parts of the wanted element; 1 means equal in all of them. The same page and fingerprint always give
+the same scores.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WEIGHTS = {
 }
 """Weight of each part.
 
-`words` are a selector's words of unknown meaning, `shown` is a text that it looks for.
+`words` are a selector's words of unknown meaning, `shown` is a text that it searches for.
 """
 
 MOST = 10
@@ -72,7 +72,7 @@ class LikenessMatch(NamedTuple):
 def likeness(
     wanted: Mapping[str, Any], found: Mapping[str, Any]
 ) -> tuple[float, dict[str, tuple[float, float]]]:
-    """Return the likeness of an element to a sought one, and each part's weight and likeness."""
+    """Return the likeness of an element to a wanted one, and each part's weight and likeness."""
     sought, had = _flat(wanted), _flat(found)
     parts = {}
     for part, weight in WEIGHTS.items():
@@ -140,7 +140,7 @@ def alike(one: str, other: str) -> float:
 
 @lru_cache(maxsize=8192)
 def spelled(one: str, other: str) -> float:
-    """Return the likeness by letters and words alone, for names in code."""
+    """Return the likeness by letters and words, without meaning, for names in code."""
     one, other = _plain(one), _plain(other)
     if not one or not other:
         return 0.0
@@ -157,9 +157,9 @@ def _plain(text: str) -> str:
 
 
 def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
-    """Return the best likeness to an element's shown texts and its names in code.
+    """Return the best likeness to an element's visible texts and its names in code.
 
-    `worth` is the weight of the names in code, lower for a text that is seen.
+    `worth` is the weight of the names in code, lower for a visible text.
     """
     names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
@@ -176,7 +176,7 @@ def _place(one: Sequence[float], other: Sequence[float]) -> float:
     return float(1 / (1 + apart / 100))
 
 
-_STEPS = 200  # of a path, which are compared
+_STEPS = 200  # most steps of a path that are compared
 
 
 def _path(one: str, other: str) -> float:
@@ -205,8 +205,8 @@ _NAMING = {
 def named_alike(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
     """Return True if the elements' names share a word or most letters.
 
-    Equal tags, places and single letters are no likeness: `popup-close` is not *Products*. True if the sought element
-    has no naming part.
+    Equal tags, places and single letters do not count: `popup-close` is not *Products*. True if the wanted element has
+    no naming part.
     """
     _, parts = likeness(wanted, found)
     naming = [part for part in parts if part in _NAMING]
@@ -229,16 +229,16 @@ def _words_of(values: Iterable[Any]) -> set[str]:
 async def similar(
     fingerprint: Mapping[str, Any], page: Page, *, most: int = MOST, secret: Sequence[str] = ()
 ) -> list[LikenessMatch]:
-    """Return the elements of a page that are most like the sought one, best first.
+    """Return the elements of a page that are most like the wanted one, best first.
 
     Args:
-        fingerprint: Of the sought element; it may have a few parts only (`sought`).
+        fingerprint: That of the wanted element; it may have only a few parts (`sought`).
         page: The page; all its frames are searched.
         most: The most elements to return.
         secret: CSS selectors of elements whose content must not be shown.
 
     Returns:
-        Matches. The lead of the first is a measure of certainty: `matches[0].score - matches[1].score`.
+        Matches. The lead of the first one measures certainty: `matches[0].score - matches[1].score`.
     """
     flat = _flat(fingerprint)
     texts = [

@@ -1,4 +1,4 @@
-"""The running browser of a session. It is used in its own thread alone, inside effects."""
+"""The running browser of a session. Use it only in its own thread, inside effects."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ from reenact.core.model.event import FORMAT
 from reenact.errors import ActionError, SessionError
 
 CLOSING = 60.0
-"""Seconds after which the end of a part of a browser is not waited for any longer."""
+"""Most seconds to wait until a part of a browser has ended."""
 _HIDDEN = 50
-"""Fields that are masked in one tab because a secret was written into them."""
+"""Most fields of a tab that are masked because a secret was written into them."""
 _QUALITY = 80
-"""Of a screenshot's JPEG, 0 to 100."""
+"""JPEG quality of screenshots, 0 to 100."""
 
 
 async def _ended(part: Awaitable[object]) -> None:
-    """Wait for the end of a part of a browser; one that hangs does not keep the program."""
+    """Wait until a part of a browser has ended, but not longer than `CLOSING`."""
     with suppress(Error, OSError, TimeoutError):
         await asyncio.wait_for(part, CLOSING)
 
 
 class LiveBrowser:
-    """One browser, its tabs, and the clock by which it ends.
+    """One browser, its tabs, and its time limits.
 
     Attributes:
         ended: The reason that it cannot be used any more, or None.
         context: Playwright's context.
         sight: The last observation of each tab, by page.
         handles: The page's objects that the program has, by number (`page_proxy.py`).
-        cdp: The address that the browser was connected to by, or None for one that was started.
+        cdp: The address of a browser that was connected to, or None for one that was started.
         camera: The camera, or None.
-        asked: The next action, and its element or the reason that there is none.
+        asked: The next action, and its element or the error of the search.
         requests: The requests of its tabs.
-        room: The sandbox of a server's browser; None for a program's own.
-        watchdog: Ends scripts of pages that do not end. A page with a window may wait for its person.
+        room: The sandbox of a server's browser; None for a program's own browser.
+        watchdog: Stops endless scripts of pages; off with a window, where a page may wait for a person.
     """
 
     context: BrowserContext
@@ -121,7 +121,7 @@ class LiveBrowser:
         self._folder = started.folder
         self._egress, self.room, self._door = started.egress, started.room, started.door
         if self.room is not None and not sandbox.isolation(self.room.executable).policy:
-            # Costs the browser its cache, so only where its own policies do not do it.
+            # Routing disables the browser's cache, so it is used only if the policies do not work.
             await self.context.route(is_refused, _refuse)
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
@@ -141,7 +141,7 @@ class LiveBrowser:
         return self._told()
 
     async def close(self, why: str) -> None:
-        """End the browser (one that was connected to is only left). Harmless when it has ended."""
+        """End the browser; disconnect from one that was connected to. May be called again."""
         if self.ended is None:
             self.ended = why
         if self._watch is not None and self._watch is not asyncio.current_task():
@@ -157,7 +157,7 @@ class LiveBrowser:
         if not self.settings.cdp_url and hasattr(self, "context"):
             await _ended(self.context.close())
         elif self.settings.cdp_url and self._browser is not None:
-            # Of a browser that was connected to, this is the connection alone.
+            # For a browser that was connected to, this only ends the connection.
             await _ended(self._browser.close())
         if self._playwright is not None:
             playwright, self._playwright = self._playwright, None
@@ -174,9 +174,9 @@ class LiveBrowser:
 
     @contextmanager
     def use(self) -> Iterator[None]:
-        """Keep the browser from counting as idle during the body.
+        """Let the browser not count as idle during the body.
 
-        Raises SessionError where the browser has ended.
+        Raises SessionError if the browser has ended.
         """
         if self.ended is not None:
             raise SessionError(self.ended)
@@ -220,7 +220,7 @@ class LiveBrowser:
         return self._numbers.setdefault(page, len(self._numbers))
 
     def tab(self, number: int) -> Page:
-        """Return the tab of that number. Raises SessionError where it is closed."""
+        """Return the tab of that number. Raises SessionError if it is closed."""
         for page, known in self._numbers.items():
             if known == number and not page.is_closed():
                 return page
@@ -240,7 +240,7 @@ class LiveBrowser:
         self._numbers.update(numbers)
 
     def handle(self, number: int) -> Any:
-        """Return the object that the program has by that number. Raises SessionError."""
+        """Return the object that the program knows by that number. Raises SessionError."""
         if number >= len(self.handles):
             raise SessionError(
                 "what the recording held there (an element, a popup) is not in this browser: look it up again"
@@ -252,9 +252,9 @@ class LiveBrowser:
         return await secret.is_secret(locator, self.mask(self.page))
 
     def known(self, action: object) -> Locator | None:
-        """Return the element of an action that was looked for just before, or None.
+        """Return the element of an action if it was searched for just before, or None.
 
-        Raises LookupError where it was not found.
+        Raises LookupError if it was not found.
         """
         asked, self.asked = self.asked, None
         if asked is None or asked[0] is not action:
@@ -264,11 +264,11 @@ class LiveBrowser:
         return asked[1]
 
     def mask(self, page: Page) -> tuple[str, ...]:
-        """Return the selectors of a tab's secrets: the user's own, and fields that got a secret."""
+        """Return the selectors of a tab's secrets: the user's, and fields that got a secret."""
         return (*self.settings.mask, *self._hidden.get(page, ()))
 
     async def hide(self, page: Page, selector: str, element: Locator | ElementHandle) -> None:
-        """Hide a field from now on, as a secret is written into it."""
+        """Hide a field from now on, because a secret will be written into it."""
         await hide_element(page, element, selector)
         hidden = self._hidden.setdefault(page, [])
         if selector not in hidden:
@@ -276,7 +276,7 @@ class LiveBrowser:
             del hidden[:-_HIDDEN]
 
     async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
-        """Return a JPEG of the view, or of the whole page; the browser has painted no secret."""
+        """Return a JPEG of the viewport, or of the whole page; the browser paints no secrets."""
         await hide_named(page, self.settings.mask)
         return await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
 
@@ -290,18 +290,18 @@ class LiveBrowser:
         await self.camera.start()
 
     def keep(self, work: Coroutine[Any, Any, None]) -> None:
-        """Keep the page after an action, while the program goes on; the next action waits for it."""
+        """Keep the page after an action while the program goes on; the next action waits for it."""
         self._keeping = asyncio.create_task(work)
 
     async def kept(self) -> None:
-        """Wait until the page is kept."""
+        """Wait until the page after the last action is kept."""
         task, self._keeping = self._keeping, None
         if task is not None:
             with suppress(Exception):  # the page or its browser may be closed meanwhile
                 await task
 
     async def address(self) -> str | None:
-        """Return the address for other programs, or None. It is a secret: it allows everything."""
+        """Return the address for other programs, or None. It is secret: it gives full control."""
         return self.cdp if self._door is None else await self._door.url()
 
     def check(self, url: str) -> None:
@@ -314,7 +314,7 @@ class LiveBrowser:
             raise ActionError(str(error)) from None
 
     def given(self, name: str) -> Path:
-        """Return the path of a file to upload. Raises ActionError where there is none."""
+        """Return the path of a file to upload. Raises ActionError if there is none."""
         path, guest = Path(name), self.settings.guest
         try:
             if path.is_file():
@@ -361,7 +361,7 @@ class LiveBrowser:
         if self.room is not None:
             page.on("framenavigated", _empty_strayed_tab)
         if self._lifetime.uses and self._front is not None:
-            # What an action opens comes to the front, as in any browser.
+            # A tab that an action opens comes to the front, as in any browser.
             self.show(page)
 
     def _closed(self, page: Page) -> None:
@@ -389,7 +389,7 @@ class LiveBrowser:
 
 
 async def _empty_strayed_tab(frame: Frame) -> None:
-    """Empty a tab of a hosted browser that shows something else than a page of the web."""
+    """Empty a tab of a hosted browser that shows a page that is not of the web."""
     if frame.parent_frame is None and not is_shown(frame.url):
         with suppress(Error):
             await frame.page.goto("about:blank")

@@ -22,26 +22,26 @@ class PageLoads:
         self._moved = asyncio.Event()
 
     def opened(self) -> None:
-        """A tab is open."""
+        """Note that a tab is open."""
         self.count += 1
         self._unborn = max(self._unborn - 1, 0)
         self._moved.set()
 
     def requested(self, request: Any) -> None:
-        """A request is sent."""
+        """Note that a request is sent."""
         if not request.is_navigation_request():
             return
         try:
             if request.frame.parent_frame is not None:
                 return
         except Error:
-            # The first page of a tab that is still to open.
+            # The request is for the first page of a tab that will open.
             self._unborn += 1
         self.count += 1
         self._under_way.add(request)
 
     def answered(self, request: Any) -> None:
-        """A request has ended or failed."""
+        """Note that a request has ended or failed."""
         self._under_way.discard(request)
         self._moved.set()
 

@@ -1,7 +1,7 @@
-"""Read the page itself: elements, texts and styles, without typed and secret ones.
+"""Read a page's content: elements, texts and styles, without typed and secret text.
 
-`moment.js` reads each frame in a world of its own. Here the frames become one list, closed shadow roots are opened for
-that world, and the browser gives its copies of small pictures and of style sheets of other origins.
+`moment.js` reads each frame in an isolated world, for which closed shadow roots are opened. Here the frames are joined
+into one list, and the browser's copies of small pictures and of other origins' style sheets are added.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from reenact.browser.page.isolated_world import attached, content, of_page
 from reenact.browser.page.selectors import styles
 
 PATIENCE = 2.0
-"""Seconds that a page may take to be read; a busier page is left out."""
+"""Most seconds to read a page; one that takes longer is left out."""
 
 PICTURE, PICTURES = 24_000, 24
-"""Most bytes of a picture that is kept, and most pictures of a page; others become boxes."""
+"""Most bytes of a kept picture, and most pictures of a page; others become boxes."""
 
 SHEET = 1_500_000
-"""Most letters of a style sheet of another origin."""
+"""Most characters of a style sheet of another origin."""
 
 MEMORY = 200
-"""Most answers of the browser that are remembered of a tab."""
+"""Most answers of the browser that are cached for a tab."""
 
 _fetched: WeakKeyDictionary[CDPSession, dict[str, bytes]] = WeakKeyDictionary()
 
@@ -43,9 +43,9 @@ class ReadPage:
 
     Attributes:
         tree: `nodes`, `url`, `title`, `viewport`, `whole`. Nodes name style sheets and pictures by their keys.
-        sheets: Texts of style sheets by key, as far as they are new.
+        sheets: Texts of new style sheets by key.
         pictures: Small pictures by address.
-        said: What secret fields and elements hold: it must not stand elsewhere.
+        said: The content of secret fields and elements, which must be removed from all texts.
         took: Seconds that the page was busy with it.
     """
 
@@ -59,13 +59,13 @@ class ReadPage:
 async def read(
     page: Page, secret: Sequence[str] = (), known: Collection[str] = (), *, patience: float = PATIENCE
 ) -> ReadPage | None:
-    """Return the page as it is now; None where it does not answer in time.
+    """Return the page as it is now; None if it does not answer in time.
 
     Args:
         page: The tab.
         secret: Selectors of further secret elements.
         known: Keys of style sheets whose texts are not needed again.
-        patience: Seconds to wait for it.
+        patience: Seconds to wait for its answer.
     """
     inside, outside = styles(secret)
     asked = {"selectors": inside, "outside": bool(outside), "known": list(known)[-500:]}
@@ -84,7 +84,7 @@ async def read(
 async def _joined(
     page: Page, frames: Mapping[Frame, Mapping[str, Any]], known: Collection[str]
 ) -> ReadPage | None:
-    """Return the frames' lists as one, each frame within its element."""
+    """Return one list of all frames' nodes, with each frame inside its element."""
     main = frames.get(page.main_frame)
     if main is None:
         return None
@@ -123,7 +123,7 @@ async def _joined(
 
 
 class _Sources:
-    """The browser's own copies of what the page's frames name by an address."""
+    """The browser's copies of the style sheets and pictures that frames name by an address."""
 
     def __init__(self, sessions: dict[Frame, CDPSession], found: ReadPage, known: set[str]) -> None:
         self._sessions = sessions
@@ -131,7 +131,7 @@ class _Sources:
         self._known = known
 
     async def fill(self, frame: Frame, facts: dict[str, Any]) -> None:
-        """Put keys in the place of addresses."""
+        """Replace addresses by keys."""
         if "sheets" in facts:
             named = [
                 [key, media] if key else [await self._sheet(frame, media), ""]

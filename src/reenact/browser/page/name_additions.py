@@ -1,7 +1,7 @@
-"""Judge names that are longer than a script's: `Inbox (3)`, `Delete account`.
+"""Judge names that are longer than the words of a script: `Inbox (3)`, `Delete account`.
 
-A word with letters names another object or scope, unless it is an ornament: a count, an amount, a key of the
-keyboard, a note for screen readers, a word such as `your`. Ornaments are known by their form.
+An added word means another object or scope, unless it is an ornament: a count, an amount, a key of the keyboard, a note
+for screen readers, a word such as `your`. Ornaments are recognised by their form.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _ORNAMENTS = tuple(
     )
 )
 _PHRASE = re.compile(rf"[:,\u00b7|\u2013-]?\s*\d[\d.,]*\+?(?:\s+(?:{_COUNTED})){{1,2}}\s*$", re.IGNORECASE)
-"""A count with what is counted. After a grave word it is the object: `Delete 3 items`."""
+"""A count with the counted thing. After a grave word it is the object: `Delete 3 items`."""
 
 
 def bare(name: str, words: str = "") -> str:
-    """Return a name without ornaments, but for those that the words have, too."""
+    """Return a name without ornaments, except those that the words have, too."""
     patterns = _ORNAMENTS if grave(words) else (*_ORNAMENTS, _PHRASE)
     for pattern in patterns:
         if not pattern.search(words):
@@ -64,10 +64,10 @@ def bare(name: str, words: str = "") -> str:
 
 
 def added(words: str, name: str) -> tuple[str, ...] | None:
-    """Return the words that a name has besides given ones; None for a name without those.
+    """Return the words that a name adds to given ones; None if it does not contain those.
 
-    It is empty for the same name. All words are added where the given ones are only letters of others: `Edit` in
-    `Credit`.
+    The result is empty for the same name. All words count as added if the given ones are only letters within others,
+    as `Edit` in `Credit`.
     """
     if same_name(words, name):
         return ()
@@ -105,25 +105,26 @@ def _squeezed(text: str) -> str:
 # -- records -----------------------------------------------------------------------------------------------------
 
 _NAMED = re.compile(r"@|#\d+$|[^\W\d].*?\d+$|^\d{3,}$")
-"""A text that names a record by a sign or a number, also as a part of a longer text."""
+"""A text that names a record by a sign or a number, even as a part of a longer text."""
 _OTHERS = frozenset({
     "copy", "draft", "old", "not", "no", "previous", "former", "archived", "deleted", "template", "backup", "without",
     "except", "kopie", "entwurf", "alt", "alte", "nicht", "ohne", "copie", "ancien", "copia", "antiguo",
 })  # fmt: skip
-"""Words before a record's name that make another record of it."""
+"""Words before a record's name that make it another record."""
 _ENDING = re.compile(r"^\.[A-Za-z]\w{1,3}(?![\w.])")
 _APART = re.compile(r"[,;:|()\[\]\u00b7\u2022\u2013\u2014\n\d]| - ")
 
 
 def names_record(text: str, said: str, beside: str = "") -> bool:
-    """Return True if a text of a page names the record that a selector names.
+    """Return True if a text of a page names the same record as a selector.
 
-    `Order 7, paid` does for `Order 7`.
+    `Order 7, paid` names `Order 7`.
 
     Args:
         text: The selector's text.
-        said: The page's text, which has it as a part.
-        beside: The texts of other records: a word that they have, too, makes no other name (`Basic plan`, `Pro plan`).
+        said: The page's text, which contains it.
+        beside: The texts of other records: a word that they have, too, does not make another name (`Basic plan`,
+            `Pro plan`).
     """
     if key_tokens(text) == key_tokens(said) and not (coded(text) and coded(said)):
         return True
@@ -140,7 +141,7 @@ def names_record(text: str, said: str, beside: str = "") -> bool:
 
 
 def names_alone(key: str, said: str) -> bool:
-    """Return True if a text names the record of a key that has no record beside it.
+    """Return True if a text names the record of a key, for a record without others beside it.
 
     `Fix 2` and `Kettle Pro` are other records than `Fix` and `Kettle`.
     """
@@ -149,7 +150,7 @@ def names_alone(key: str, said: str) -> bool:
 
 
 def _glued(text: str, after: str) -> bool:
-    """Return True if a text goes on without a space: `prod-eu`, but not `notes.txt`."""
+    """Return True if a text continues without a space, as `prod-eu`, but not as `notes.txt`."""
     if re.match(r"\s*\(\d+\)", after):
         return bool(re.search(r"\d$|\.\w+$", text))
     ending = "." not in text and _ENDING.match(after)

@@ -1,6 +1,6 @@
 """Parse selectors as users write them.
 
-css=…   xpath=…   ~text            by CSS, by XPath, by a text that it shows
+css=…   xpath=…   ~text            by CSS, by XPath, by its visible text
 #id > a   //div[1]   text=Save      any other selector of Playwright
 get_by_role("button", name="Save")  a locator as Playwright's own tools print it
 frame=#pay >> css=button            in a frame; several nest
@@ -21,7 +21,7 @@ from reenact.errors import UsageError
 
 type_of = {"css": "css=", "xpath": "xpath=", "text": "~", "role": "", "playwright": "", "test_id": ""}
 KINDS = tuple(type_of)
-"""The members that a selector of several may have."""
+"""The members that a dict of selectors may have."""
 
 _METHODS = {
     "get_by_role", "get_by_text", "get_by_label", "get_by_placeholder", "get_by_alt_text", "get_by_title",
@@ -31,7 +31,7 @@ _PROPERTIES = {"first", "last", "content_frame"}
 
 
 class SelectorError(UsageError):
-    """A selector that cannot be parsed; the text names the error."""
+    """A selector that cannot be parsed; the message names the error."""
 
 
 @dataclass(frozen=True, slots=True)

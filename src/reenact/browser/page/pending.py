@@ -1,7 +1,7 @@
-"""Signs that a page may still change by itself: timers, open requests, words of loading.
+"""Signs that a page may still change by itself: timers, unanswered requests, loading texts.
 
 A page without changes may only pause: its script waits for a timer, or it says that it is loading. `pending.js` notes
-the timers of each document from its start. A page that lies here makes a step wait, at most until its time-out.
+the timers of each document from its start. A hostile page can at most make a step wait until its time-out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EVENT = "reenact-timers"
 """The event that asks a document for its timers."""
 
 PATIENCE = 0.5
-"""Seconds for the page's answer; a page that gives none is busy."""
+"""Seconds for the page's answer; without one it counts as busy."""
 
 _ASK = f"""() => {{
   const told = [];
@@ -37,23 +37,23 @@ def _script() -> str:
 
 
 async def watch_timers(context: BrowserContext) -> None:
-    """Note the timers of all documents of a context from now on, in open ones too."""
+    """Note the timers of all documents of a context from now on, also in open ones."""
     await context.add_init_script(_script())
     for page in context.pages:
         for frame in page.frames:
-            with suppress(Error):  # the frame is gone, or has no document
+            with suppress(Error):  # the frame was removed, or has no document
                 await frame.evaluate(_script())
 
 
 async def pending(page: Page, awaited: int, within: float) -> list[str]:
     """Return the signs that a page may change within some seconds, in words.
 
-    There are none if it has come to rest.
+    The list is empty for a page at rest.
 
     Args:
         page: The page.
-        awaited: The number of its requests without an answer.
-        within: Seconds; a timer that fires later is no sign.
+        awaited: The number of its unanswered requests.
+        within: Seconds; a timer that fires later does not count.
     """
     timers, saying = await asyncio.gather(_timers_of(page), _saying(page))
     if timers is None:
@@ -68,9 +68,9 @@ async def pending(page: Page, awaited: int, within: float) -> list[str]:
 
 
 async def _timers_of(page: Page) -> list[float] | None:
-    """Return the seconds until each timer of a page fires; None where it does not answer.
+    """Return the seconds until each timer of a page fires; None if it does not answer.
 
-    A frame in it may never answer (it has no document yet), and counts as one without timers.
+    An inner frame that does not answer (it may have no document yet) counts as one without timers.
     """
     main, *others = await asyncio.gather(*(_timers(frame) for frame in (page.main_frame, *_parts(page))))
     return None if main is None else [*main, *(one for timers in others for one in timers or ())]
@@ -95,7 +95,7 @@ async def _timers(frame: Frame) -> list[float] | None:
 
 
 async def _saying(page: Page) -> str:
-    """Return the words of a page that says that it is loading, or empty."""
+    """Return the text in which a page says that it is loading, or ""."""
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(PATIENCE):
             for _, said in await of_page(page, "busy"):

@@ -12,7 +12,7 @@ from reenact.browser.page.element_functions import of_element
 from reenact.browser.page.isolated_world import of_page
 
 MOST = 400_000
-"""Most characters of HTML that are read; the rest is counted and noted at the end."""
+"""Most characters of HTML that are read; the end notes the number of elements that are left."""
 
 
 async def markdown(
@@ -27,12 +27,12 @@ async def markdown(
 
     Args:
         page: The page.
-        target: One element; None for all of it.
+        target: One element, or None for the whole page.
         only_main_content: Leave out headers, footers, navigation and asides, and frames.
-        links: Keep links; without, only their text.
-        secret: CSS selectors of elements that must not be shown. Passwords, card numbers and codes never are.
+        links: Keep links, or only their text.
+        secret: CSS selectors of further elements that must not be shown, besides passwords, card numbers and codes.
 
-    Raises Playwright's Error where the element is not there.
+    Raises Playwright's Error if the element does not exist.
     """
     request = {
         "main": only_main_content,

@@ -1,8 +1,8 @@
-"""Find secret elements: passwords, card numbers, one-time codes, and those the user names.
+"""Find secret elements: passwords, card numbers, one-time codes, and the user's own.
 
 A field is secret by its type (`password`), by its `autocomplete` (`cc-*`, `one-time-code`, `current-password`,
-`new-password`), or by its name: name, id, test id, label, placeholder and title are read as the redactor reads the
-names of keys (`apiToken`, `recovery_code`, "Card number").
+`new-password`), or by a name: the redactor's rules for names of keys (`apiToken`, `recovery_code`, "Card number") are
+applied to name, id, test id, label, placeholder and title.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ async def is_secret(locator: Locator, selectors: Sequence[str] = ()) -> bool:
 
     Args:
         locator: The element.
-        selectors: The user's own, of further secret elements.
+        selectors: The user's selectors of further secret elements.
 
-    Raises Playwright's Error where the element is not there within a second.
+    Raises Playwright's Error if the element does not exist within a second.
     """
     inside, outside = styles(selectors)
     if await of_element(locator, "eyes.secret(el, argument)", inside, timeout=_PATIENCE):

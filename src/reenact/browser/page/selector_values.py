@@ -1,7 +1,7 @@
-"""Compare an element with the values in a selector: ids, addresses, attributes, places.
+"""Compare an element with the values in a selector: ids, addresses, attributes, positions.
 
-They bind an element that takes the place of the selector's own where nothing else is known of that. What the element's
-fingerprint does not show counts as another value: to stop is better than to act on `/u/8` for `/u/7`.
+They decide if an element may replace the selector's own one when nothing else is known of that. A value that the
+fingerprint does not contain counts as another one: it is better to stop than to act on `/u/8` instead of `/u/7`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _CONTAINS = re.compile(r"contains\(\s*@([\w:-]+)\s*,\s*(?:\"([^\"]*)\"|'([^']*)'
 _NOT = re.compile(r":not\([^()]*\)|:has\([^()]*\)")
 
 _NAMES = frozenset({"aria-label", "title", "alt", "placeholder"})
-"""Attributes that give an element its name."""
+"""Attributes that name an element to people."""
 _CODES = frozenset({"id", "data-testid", "data-test-id", "data-test", "name"})
-"""Attributes in which programmers name an element: a redesign gives it others."""
+"""Attributes in which programmers name an element: a redesign changes them."""
 _KINDS = frozenset({"type", "role", "class", "tabindex", "disabled", "checked", "visible"})
 
 
 def unmet(selector: str | Mapping[str, Any] | None, told: Mapping[str, Any]) -> str:
-    """Return the value of a selector that an element has not, in words; empty if it has all.
+    """Return the value in a selector that an element does not have, in words, or "".
 
     Args:
-        selector: The selector, as a script gives it.
+        selector: The selector, as in the script.
         told: The element's fingerprint.
     """
     try:
@@ -82,9 +82,9 @@ def _parts(selector: Selector) -> tuple[str, str]:
 
 
 def _valued(around: str, *, worded: bool) -> bool:
-    """Return True if boxes around an element are told by values.
+    """Return True if values identify the boxes around an element.
 
-    Plain classes count only where no text tells the boxes.
+    Plain classes count only if no text identifies the boxes.
     """
     css = [one[1:-1] for one in _CSS.findall(around)]
     if css or _PLACED.search(around):
@@ -97,7 +97,7 @@ def _has(told: Mapping[str, Any], name: str, sign: str, value: str) -> bool:
     attributes = told.get("attributes") or {}
     has = attributes.get(name)
     if name in _CODES:
-        # Another one of a series, `row-8` for `row-7`, is another element's.
+        # Another id is accepted, unless it is the next one of a series, as `row-8` for `row-7`.
         return has is None or has == value or plain(str(has)) != plain(value)
     if name in _NAMES:
         same = has is not None and _fits(str(has), sign, value)
@@ -107,7 +107,7 @@ def _has(told: Mapping[str, Any], name: str, sign: str, value: str) -> bool:
         )
         return same or (pictured and named)
     if name == "value" and has is None and told.get("role") == "button" and sign == "=":
-        return str(told.get("name") or "") == value  # the value of a button is what it shows
+        return str(told.get("name") or "") == value  # a button shows its value
     if name in {"href", "src"} and has is not None:
         parts = split_address(value)
         return not parts.query and _fits(str(has), sign, parts.path or value)

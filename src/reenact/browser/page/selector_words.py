@@ -1,4 +1,4 @@
-"""The texts that a selector states. They bind every element that replaces its own."""
+"""The texts in a selector, which each element that replaces its own must have."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _CALLED = re.compile(
 _BARE = re.compile(r"(?:^|>>\s*)(?:text=|~)\s*([^\"'>][^>]*)")
 _QUOTED = re.compile(r"(?:^|>>\s*)text=(?:\"([^\"]*)\"|'([^']*)')")
 _PATTERN = re.compile(r"/.*/[a-z]*")
-"""A pattern: it binds as its author wrote it."""
+"""A regular expression, which counts as it is written."""
 _CODED = (
     "id", "data-testid", "data-test-id", "data-test", "name", "value", "href", "for", "aria-label", "title", "alt",
     "placeholder",
 )  # fmt: skip
 _ANCHORED = re.compile(r"\[\s*([\w-]+)\s*[$^|~]=")
-"""Attributes of which the author means only a beginning or an end."""
+"""Attributes of which only a beginning or an end is given."""
 _VALUE = re.compile(r"\[\s*value\s*\*=\s*[\"']?([^\"'\]]+)")
 """A part of the text of a button."""
 _WHICH = re.compile(r"(?:\s*>>\s*(?:nth=-?\d+|visible=\w+))+\s*$")
@@ -36,7 +36,7 @@ _MOST = 2000
 def texts_of(selector: str | Mapping[str, Any] | None) -> tuple[str, tuple[str, ...]]:
     """Return the text that names a selector's element, and its other texts (its record's).
 
-    Of several selectors each states its own: only the texts of the first one count.
+    Of several selectors, only the texts of the first one count.
     """
     if selector is None:
         return "", ()
@@ -64,9 +64,9 @@ def texts_of(selector: str | Mapping[str, Any] | None) -> tuple[str, tuple[str, 
 
 
 def codes_of(selector: str | Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return the words that a selector has in ids, values and addresses of its element.
+    """Return the words in ids, values and addresses of a selector's element.
 
-    Of several selectors the texts of all but the first one are among them: each may be the one that finds it.
+    They include the texts of all but the first of several selectors: any of them may find the element.
     """
     if selector is None:
         return ()
@@ -85,7 +85,7 @@ def codes_of(selector: str | Mapping[str, Any] | None) -> tuple[str, ...]:
 
 
 def last_part(text: str) -> str:
-    """Return the last step of a selector, behind the last combinator."""
+    """Return the last step of a selector, after the last combinator."""
     body = text.rpartition(" >> ")[2]
     start = depth = 0
     quote = ""

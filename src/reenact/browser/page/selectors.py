@@ -1,4 +1,4 @@
-"""Resolve users' selectors in any frame, and make durable selectors to be recorded."""
+"""Resolve users' selectors in any frame, and make durable selectors for recordings."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ __all__ = [
 
 POLL = 0.05
 CLOSED, BRIEF = 0.5, 0.1
-"""Seconds between two looks for closed shadow roots, and before the first one."""
+"""Seconds between two searches for closed shadow roots, and before the first one."""
 LARGE = 6000
-"""Number of elements of a page above which costly checks of each element are left out."""
+"""Number of elements of a page from which costly checks of each element are left out."""
 
 _BAD_SYNTAX = (
     "Unexpected token",
@@ -48,7 +48,7 @@ _BAD_SYNTAX = (
 
 
 class ElementNotFound(ReenactError, LookupError):
-    """No element of the page matched in time; `quiet` if the wait ended as the page was quiet."""
+    """No element of the page matched in time; `quiet` if the wait ended because the page was."""
 
     def __init__(self, said: str, *, quiet: bool = False) -> None:
         super().__init__(said)
@@ -56,7 +56,7 @@ class ElementNotFound(ReenactError, LookupError):
 
 
 class AmbiguousElement(ReenactError, LookupError):
-    """Several elements match. `locator` stands for all of them."""
+    """Several elements match; `locator` finds all of them."""
 
     def __init__(self, text: str, locator: Locator, count: int) -> None:
         super().__init__(f"{count} elements match {text}; say which")
@@ -71,17 +71,17 @@ async def resolve(
     *,
     in_vain: Callable[[], Awaitable[bool]] | None = None,
 ) -> Locator:
-    """Return the locator of the one element that a selector names.
+    """Return the locator of the only element that a selector finds.
 
-    It looks in the main frame, then in the first other frame that has a match. Of several selectors it takes the
-    first that names exactly one. If all matching ones name more than one, half a second is given for the others to
-    match; an ambiguous element is never taken.
+    It searches the main frame, then the other frames until one has a match. Of several selectors it takes the first
+    that finds exactly one element. If all that match find several, the others have half a second more to match; an
+    ambiguous element is never taken.
 
     Args:
         page: The page.
         selector: As `parsing` describes.
         timeout: Milliseconds to wait for the element to exist.
-        in_vain: Asked while nothing matches; waiting ends where it returns True.
+        in_vain: Called while nothing matches; waiting ends once it returns True.
 
     Raises:
         SelectorError: It does not parse.
@@ -102,7 +102,7 @@ async def resolve(
                 several = AmbiguousElement(one.text, found, count)
         now = time.monotonic()
         if several is None and now < end and now - opened >= CLOSED:
-            # In a closed shadow root nothing is found before that is opened for Playwright.
+            # Playwright finds nothing in a closed shadow root until it is opened.
             opened = now
             if await open_closed(page):
                 continue
@@ -144,7 +144,7 @@ def plain(error: Error) -> str:
 
 
 async def durable(locator: Locator, *, secret: Sequence[str] = ()) -> dict[str, str]:
-    """Return the selectors of `known` alone."""
+    """Return only the selectors of `known`."""
     return (await known(locator, secret=secret))[0]
 
 
@@ -154,7 +154,7 @@ async def fingerprint(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, Any]:
-    """Return the fingerprint of `known` alone."""
+    """Return only the fingerprint of `known`."""
     place = await _place(locator, timeout)
     call = "({fingerprint: eyes.fingerprint(el, argument)})"
     return await _placed(await of_element(place.element, call, styles(secret)[0], timeout=timeout), place)
@@ -170,23 +170,23 @@ async def known(
 ) -> tuple[dict[str, str], dict[str, Any], str, dict[str, Any] | None]:
     """Return an element's durable selectors, fingerprint, obstacle to an act, and wording.
 
-    In the way is that it is `hidden`, `disabled` or `covered`; else nothing, an empty text.
+    The obstacle is `hidden`, `disabled` or `covered`, or empty.
 
-    The selectors find it on this page and on another run's. They are best first, each exact: `playwright` (its own
-    normalised locator), `test_id`, `role` (with its name), `text`, `css`, `xpath`. A selector that names another
-    element, or several, is left out; the position on the page is the last resort of `css`.
+    The selectors, best first, are for this page and for later runs: `playwright` (its own normalised locator),
+    `test_id`, `role` (with its name), `text`, `css`, `xpath`. One that finds another element, or several, is left out;
+    `css` uses the position on the page only if nothing else identifies the element.
 
-    The fingerprint identifies it when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
-    `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
-    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
-    (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`,
-    `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `leads` (a hash of a
-    link's whole address), `submits`, `secret`, `visible`. `guard` watches the element from then on.
+    The fingerprint identifies the element if its selectors fail (`likeness`): `tag`, `role`, `name` (accessible),
+    `text`, `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label,
+    title, alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it),
+    `near` (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`,
+    `frames`, `record` (the nearest ancestor that repeats: its `key` and `texts`), `region`, `icon`, `leads` (a hash of
+    a link's whole address), `submits`, `secret`, `visible`. `guard` watches the element from then on.
 
-    Last comes the page's answer to the words of a script's selector (`eyes.wording`), if there are `words`.
+    The wording is the page's answer to the words of a script's selector (`eyes.wording`), if there are `words`.
 
-    Typed text is in neither, nor the content of an element that one of the selectors `secret` names. Raises
-    Playwright's Error where the element is not there within `timeout` (milliseconds).
+    None of them contains typed text, or the content of an element that a selector of `secret` names. Raises
+    Playwright's Error if the element does not exist within `timeout` (milliseconds).
     """
     place = await _place(locator, timeout)
     inside, outside = styles(secret)
@@ -208,7 +208,7 @@ async def known(
 
 @dataclass(frozen=True, slots=True)
 class _ElementPlace:
-    """An element's place: the frames' selectors, its frame's corner, and a handle where needed."""
+    """An element's place: the frames' selectors, its frame's origin, and a handle if needed."""
 
     element: Locator | ElementHandle
     chain: list[str]
@@ -255,19 +255,19 @@ _SPOT = """(found) => {
 
 
 async def spot_of(locator: Locator) -> str | None:
-    """Return the position of a locator's element in its frame, as XPath by numbers alone.
+    """Return the position of a locator's element in its frame, as an XPath of numbers.
 
-    Empty for an element within a shadow root; None where the locator names no element, or several. Raises
-    Playwright's Error.
+    Empty for an element within a shadow root; None if the locator finds no element, or several. Raises Playwright's
+    Error.
     """
     told = await locator.evaluate_all(_SPOT)
     return None if told is None else str(told)
 
 
 async def _exact(locator: Locator, told: dict[str, Any], place: _ElementPlace) -> dict[str, str]:
-    """Return the selectors that name this element alone.
+    """Return the selectors that find only this element.
 
-    The page has judged some already; Playwright is asked about the rest.
+    The page has checked some already; Playwright checks the rest.
     """
     names, large = (
         told["names"],
@@ -279,7 +279,7 @@ async def _exact(locator: Locator, told: dict[str, Any], place: _ElementPlace) -
     offered = _offered(names, large=large)
     alone = dict(told["alone"]) if not place.chain else {}
     if normal and not place.chain:
-        # Playwright's own locator names one element: an equal selector does too.
+        # Playwright's own locator finds one element, and so does an equal selector.
         for kind, text in offered:
             if normal == _spoken(kind, names):
                 alone[text] = True

@@ -38,26 +38,26 @@ class SessionOptions:
     """The options of a session.
 
     Attributes:
-        headless: Without a window.
+        headless: True for a browser without a window.
         max_duration_minutes: Minutes after which the session ends; 0 for never.
         idle_timeout_minutes: Minutes without an action after which it ends; 0 for never.
-        browser_type: `chromium` or `chrome`; the one that is found is used.
+        browser_type: `chromium` or `chrome`, accepted from the API; the found browser is used.
         executable_path: The browser to start; by default one is found.
         user_agent: The browser's user agent string.
         chrome_args: Further arguments of its command line.
-        viewport_width: In CSS pixels; `viewport_height` too.
-        cdp_url: The address of a running browser to use instead of an own one.
+        viewport_width: In CSS pixels, as `viewport_height`.
+        cdp_url: The address of a running browser to use instead of a new one.
         cdp: True if another program may connect to the browser, by `session.cdp_url()`.
         extra_http_headers: Sent with every request.
-        profile: A folder to keep cookies, logins and the like in, from one session to the next.
+        profile: A folder that keeps cookies, logins and the like from one session to the next.
         cookie_file: A JSON file of cookies to begin with.
         screenshot_type: The picture of an observation: `viewport`, `full` or `none`.
         downloads: The folder for downloads; by default a temporary one, deleted with the session.
         raise_on_failure: True if a failed action raises.
-        save_replay_on: The session's own recordings that are kept: `always`, `failure` or `never`.
+        save_replay_on: When the session's own recording is kept: `always`, `failure` or `never`.
         mask: Selectors of elements whose content is secret: masked in pictures, left out of the recording.
         model: The language model for `scrape(instructions=…)`, as Pydantic AI names it; else REENACT_MODEL.
-        home: The folder of recordings; by default `$REENACT_HOME`, or `.reenact` here.
+        home: The folder of recordings; by default `$REENACT_HOME`, or `.reenact` in the working folder.
         name: The name of the session's own recording in `reenact list`.
     """
 
@@ -114,7 +114,7 @@ class SessionOptions:
         )
 
     def asked(self) -> dict[str, Any]:
-        """Return the options that pages may depend on, without defaults: the start's arguments."""
+        """Return the options that differ from their defaults and that pages may depend on."""
         names = (
             "headless",
             "user_agent",

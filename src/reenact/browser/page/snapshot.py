@@ -1,9 +1,9 @@
 """Observe a page: its accessibility tree as text, and an id for each element to act on.
 
 The tree is Playwright's snapshot for models. Ids are given in the order of the page: B1 for elements to click, I1 for
-elements to fill, tick or choose from, L1 for links. Elements without a role that react to clicks (a pointer over it,
-a listener on it, a listener around its row) are listed too. A page of many thousands of elements is read in and near
-the viewport only, with the number of the others.
+elements to fill, tick or choose from, L1 for links. Elements without a role that react to clicks (by their cursor, or a
+listener on them or around their row) are listed, too. Of a page of many thousands of elements only those in and near
+the viewport are read, and the others counted.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from reenact.errors import UsageError
 LINES = 1500
 """Most lines of the text by default."""
 _BRIEF = 1500
-"""Milliseconds for a snapshot of a page with a frame that answers nothing."""
+"""Milliseconds for a snapshot of a page with a frame that does not answer."""
 HIDDEN = "•••"
-"""The text in the place of a secret value."""
+"""The text instead of a secret value."""
 
 _INPUTS = {"textbox", "searchbox", "combobox", "listbox", "spinbutton", "slider", "checkbox", "radio", "switch",
            "menuitemcheckbox", "menuitemradio"}  # fmt: skip
@@ -46,7 +46,7 @@ _latest: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
 
 
 class StaleElement(UsageError):
-    """An id of an older observation, or of none."""
+    """An id that belongs to an older observation, or to none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PageSnapshot:
         text: The tree; `[id=B1]` marks an element to act on.
         elements: Those elements, in the order of the page.
         more: The number of elements that the text left out, 0 on ordinary pages.
-        number: Of this look at the page: only the last one's ids are valid.
+        number: The number of this observation of the page: only the ids of the last one are valid.
     """
 
     url: str
@@ -79,7 +79,7 @@ class PageSnapshot:
 async def look(
     page: Page, *, secret: Sequence[str] = (), boxes: bool = False, lines: int = LINES
 ) -> PageSnapshot:
-    """Look at a page.
+    """Observe a page.
 
     Args:
         page: The page.
@@ -87,7 +87,7 @@ async def look(
         boxes: True to include each element's place in the text.
         lines: The most lines of the text.
 
-    Raises Playwright's Error where the page is closed or has crashed.
+    Raises Playwright's Error if the page is closed or has crashed.
     """
     number = _latest.get(page, 0) + 1
     _latest[page] = number
@@ -104,17 +104,17 @@ async def look(
         except Error:
             if attempt == 2 or page.is_closed():
                 raise
-            await asyncio.sleep(0.05)  # it went to another page meanwhile
+            await asyncio.sleep(0.05)  # it loaded another page meanwhile
     title = next((state["title"] for frame, state in states if frame == page.main_frame), "")
     text = "\n".join(parts.write(boxes=boxes))
     return PageSnapshot(page.url, title, text, tuple(parts.elements()), parts.more, number)
 
 
 async def locate(page: Page, sight: PageSnapshot, id: str) -> Locator:
-    """Return the locator of an element of a sight.
+    """Return the locator of an observed element.
 
     Raises:
-        StaleElement: The id names no element, is of an older look at this page, or its element is gone.
+        StaleElement: The id names no element, belongs to an older observation, or its element is gone.
     """
     if _latest.get(page) != sight.number:
         raise StaleElement(
@@ -138,7 +138,7 @@ async def locate(page: Page, sight: PageSnapshot, id: str) -> Locator:
 async def recognise(
     page: Page, recorded: Sequence[Mapping[str, Any]], *, secret: Sequence[str] = ()
 ) -> PageSnapshot:
-    """Look at a page; give its elements the ids of recorded elements of the same role and name."""
+    """Observe a page; give its elements the ids of recorded elements of the same role and name."""
     seen = await look(page, secret=secret)
     here: dict[tuple[str, str], list[Element]] = {}
     for element in seen.elements:
@@ -248,7 +248,7 @@ async def _snapshot_or_outline(page: Page, secret: Sequence[str], most: int) -> 
 async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _SnapshotParts:
     """Return the lines of Playwright's snapshot, with the page's facts about each reference."""
     listening = await inspect(page)
-    # Playwright waits so long for a frame that answers nothing, and then does without it.
+    # Playwright waits this long for a frame that does not answer, and then leaves it out.
     snapshot = await page.aria_snapshot(
         mode="ai", boxes=True, timeout=_BRIEF if await is_mute(page) else None
     )

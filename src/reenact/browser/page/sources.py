@@ -1,4 +1,4 @@
-"""The JavaScript by which pages are read: expressions whose values hold functions."""
+"""The JavaScript that reads pages: expressions whose values are objects of functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def moment() -> str:
 
 
 def source_of(function: str) -> str:
-    """Return the source that has a function."""
+    """Return the source that defines a function."""
     return moment() if function == "moment" else eyes()
 
 

@@ -11,7 +11,7 @@ COUNT = re.compile(
     r"^\d+(?= [^\W\d])(?! (?:[A-Z]{3}|(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
     r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|(?:nov|dec)(?:ember)?))\b)"
 )
-"""The number of a count (`3 replies`), which may change; not of an amount or a day."""
+"""The number of a count (`3 replies`), which may change, but not of an amount or a day."""
 TIMELY = re.compile(
     r"\d ?(s|secs?|seconds?|min|mins|minutes?|h|hours?|days?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE
 )
@@ -23,13 +23,13 @@ _DATE = re.compile(
 AMOUNT = re.compile(
     r"\d[.,]\d{2}\b|[$€£¥%]|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{4}-\d{2}-\d{2}\b|^\d+ [^\W\d_]|^\W*[\d.,]+$"
 )
-"""An amount or a date: the value of a record, and not its name."""
+"""An amount or a date: a value of a record, not its name."""
 
 
 def question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare the texts of two dialogs, for a button that answers or is grave.
+    """Compare the texts of two dialogs, for a button that answers them or is grave.
 
-    `OK` means what its dialog says.
+    The dialog decides what its `OK` means.
     """
     if not wanted.dialog and not wanted.record and answers(wanted.name, REPLIES):
         near = wanted.near[0] if wanted.near else ""
@@ -52,7 +52,7 @@ def question(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference 
 def outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     """Compare the headings over two elements for a grave act: the page may be another record's.
 
-    An element of a record has the key, unless that is as short as `web-01`: then the page's own heading counts.
+    The key of its record identifies an element, unless it is as short as `web-01`: then the page's own heading counts.
     """
     if wanted.dialog or not grave(wanted.name) or not found.outline:
         return None
@@ -67,7 +67,7 @@ def outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 def section(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     """Compare the parts of the page that two elements are in: *Shipping* is not *Billing*.
 
-    A part that only has a heading more or less is the same one. An element of a record has the record.
+    A part with only one heading more or less is the same one. An element of a record is compared by its record.
     """
     mine, its = wanted.section, found.section
     if not mine or not its or wanted.record or wanted.dialog or _changing(mine) or _changing(its):
@@ -90,4 +90,4 @@ def passing(text: str) -> bool:
 
 
 _KNOWN_ALONE = re.compile(r"@|\d{3,}")
-"""A record's key that is the same thing on any page: an address, a long number."""
+"""A record's key that means the same on any page: an address, a long number."""

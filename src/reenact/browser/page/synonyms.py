@@ -1,7 +1,7 @@
 """Synonyms on pages: `Log in` and `Sign in` are the same.
 
-Only words with the same meaning everywhere are here. Words that could mean two things on the same page (`Cancel` and
-`Close`, `Buy` and `Order`) stay distinct.
+They are words with the same meaning everywhere. Words that could mean two things on one page (`Cancel` and `Close`,
+`Buy` and `Order`) stay distinct.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Identities of elements: role, name, record, region and frame.
 
-The identity of a good run is compared with that of the element found now, before anything happens. Digits are kept:
+The identity in a good run is compared with that of the found element before the element is acted on. Digits count:
 `Invoice 18` is not `Invoice 17`.
 """
 
@@ -15,7 +15,7 @@ from reenact.browser.page.wording import same_name, says
 from reenact.errors import ActionError
 
 FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "listbox", "slider"})
-"""Roles of what is written into or chosen from."""
+"""Roles of elements that are written into or chosen from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class TargetIdentity:
     Attributes:
         role: Its role.
         name: Its name: shown, slotted or labelled; empty for none.
-        long: A hash of the whole name where it is cut.
-        record: The key text of the record that it belongs to: the nearest ancestor that repeats. None where unknown.
+        long: A hash of the whole name if it is cut.
+        record: The key text of its record, the nearest ancestor that repeats; None if unknown.
         region: The name of the dialog, list, table or landmark around it, else the heading before it.
-        icon: Its picture, as `eyes.js` describes one; it counts only without a name.
+        icon: Its picture, as `eyes.js` describes it; it counts only without a name.
         dialog: True if the region is a dialog.
         frames: The selectors of the frames around it.
         texts: All texts of its record.
@@ -37,17 +37,17 @@ class TargetIdentity:
         path: Its place in the page.
         heading: The heading before it.
         column: The heading of its column in a table.
-        twin: True if its row has others of its name, so that the column tells them apart.
-        group: The caption, record or heading that its record stands under.
+        twin: True if its row has others of its name, so that only the column distinguishes them.
+        group: The caption, record or heading above its record.
         namesake: True if a record elsewhere, in another group, has the same key.
         shared: The texts of its record that a record beside it has, too.
-        joint: True if only all texts together tell its record from those beside it.
-        outline: The headings that it stands under, the nearest first.
+        joint: True if only all texts together distinguish its record from those beside it.
+        outline: The headings above it, the nearest first.
         section: The heading of its part of the page, else the label of the form or group around it.
         question: The texts of the dialog around it.
-        text: The text that it shows, where a label is its name.
-        title: Its title, which tells what a name without letters means.
-        choice: Of a box to tick: the name of its group, and its value.
+        text: Its visible text, if its name is a label.
+        title: Its title, which explains a name without letters.
+        choice: For a box to tick, the name of its group and its value.
     """
 
     role: str = ""
@@ -78,12 +78,12 @@ class TargetIdentity:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
-        """Return the identity in a fingerprint. Those of older recordings have no record."""
+        """Return the identity in a fingerprint. Fingerprints of older recordings have no record."""
         record = told.get("record") or {}
         region = told.get("region") or {}
         column = told.get("column") or {}
         texts = tuple(str(one) for one in record.get("texts") or ())
-        # A clickable record is known by its key: its name is all its texts.
+        # A clickable record is identified by its key, because its name is all its texts.
         whole = told.get("role") not in FIELDS and len(texts) > 1
         name = str(told.get("name") or told.get("caption") or "")
         attributes = told.get("attributes") or {}
@@ -132,7 +132,7 @@ class TargetIdentity:
 
     @property
     def compared(self) -> tuple[Any, ...]:
-        """All parts that may tell two good runs of a step apart."""
+        """All parts in which two good runs of a step may differ."""
         return tuple(self.shown.items()), self.outline, self.section, self.question, self.title
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ def _choice(attributes: Mapping[str, Any]) -> tuple[str, str]:
 
 
 _SECTIONS = frozenset({"region", "form", "group", "radiogroup", "tabpanel"})
-"""Roles of what divides a page into parts."""
+"""Roles of elements that divide a page into parts."""
 
 _MARKS = ("data-testid", "data-test-id", "data-test", "id", "name")
 
@@ -173,12 +173,12 @@ class KnownTarget:
         written: The parts that the script states (`expect_target=`).
         words: The text by which the script's selector names the element; empty for none.
         context: The other texts of the selector, such as its record's.
-        codes: The words of the selector in ids, values and addresses.
+        codes: The words in the selector's ids, values and addresses.
         seconds: The longest time that its element took to appear in a good run.
         like: The newest fingerprint, or None.
-        writes: The requests of good runs that may change something (`writes.Written`): the first one of the step is
-            compared with them before it is let go.
-        whole: True if it must be equal in path and body.
+        writes: The requests of good runs that may change something (`writes.Written`). The first one of the step is
+            compared with them before it is sent.
+        whole: True if its path and body must be equal, too.
     """
 
     pasts: tuple[TargetIdentity, ...] = ()
@@ -204,16 +204,16 @@ class KnownTarget:
 
     @property
     def worded(self) -> bool:
-        """True if only the selector's words tell the element."""
+        """True if only the selector's words identify the element."""
         return not self.pasts and self.written is None and bool(self.words or self.context or self.codes)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDifference:
-    """A part in which an element is another one: `part` and both values.
+    """A part in which an element differs: `part` and both values.
 
     Attributes:
-        sure: False where only words of the selector raise a doubt, which outside of a block does not stop the step.
+        sure: False if only words of the selector raise the doubt, which outside of a block does not stop the step.
     """
 
     part: str
@@ -223,7 +223,7 @@ class TargetDifference:
 
 
 class DriftedTarget(ActionError):
-    """The selector found another element than the step means; nothing was done.
+    """The selector found another element than the step's own; nothing was done.
 
     Attributes:
         facts: `meant` and `found` in words, `differs` (the parts), and `identity`, the found element's parts.
@@ -243,10 +243,10 @@ class DriftedTarget(ActionError):
         }
 
     accepted = 'If it is right, run the step once with drift="warn", or state it: expect_target='
-    """The ways to go on."""
+    """The ways to continue."""
 
     def sentence(self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]) -> str:
-        """Return what differs, in words."""
+        """Return the differences in words."""
         parts = [one.part for one in differs]
         listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
         return (

@@ -1,4 +1,4 @@
-"""Stop a page's script that does not end, so that no action waits for it without end."""
+"""Stop a page's endless script, so that actions do not wait for it forever."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from weakref import WeakKeyDictionary, WeakSet
 from playwright.async_api import CDPSession, Error, Page
 
 SILENT = 30.0
-"""Seconds in which a page does not answer, after which its script is stopped."""
+"""Seconds without an answer after which the page's script is stopped."""
 _PROTOCOL = 5.0
 
 
 class Watchdog:
-    """Asks the front page for an answer while an action takes long.
+    """Checks that the front page answers while an action takes long.
 
-    A page whose script runs without end is told to stop it. A page that then still does not answer is closed, which
-    ends the action.
+    The script of a page that does not answer is stopped. If that does not help, the page is closed, which ends the
+    action.
 
     Args:
         front: Returns the tab in front, or None.
@@ -38,12 +38,12 @@ class Watchdog:
         self._task = asyncio.create_task(self._watch())
 
     def opened(self, page: Page) -> None:
-        """Connect to a new tab: a page in an endless script lets no new connection in."""
+        """Connect to a new tab: a page in an endless script accepts no new connection."""
         if page not in self._sessions:
             self._sessions[page] = asyncio.create_task(_session(page))
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         if self._task is not None:
             self._task.cancel()
 
@@ -54,7 +54,7 @@ class Watchdog:
         self._since = (self._since or monotonic()) if now else None
 
     def said(self) -> str:
-        """Return what was stopped since the last call, as the end of a sentence."""
+        """Return the interventions since the last call, as the end of a sentence."""
         said, self._said = self._said, []
         return "".join(f"; {text}" for text in said)
 
@@ -74,7 +74,7 @@ class Watchdog:
                 await self._free(front)
 
     async def _free(self, page: Page) -> None:
-        """Stop the page's script; close the tab if that is of no use."""
+        """Stop the page's script; close the tab if that does not help."""
         if page not in self._stopped:
             self._stopped.add(page)
             self._said.append(f"the page did not answer for {SILENT:g} s: its script was stopped")
@@ -104,7 +104,7 @@ async def _session(page: Page) -> CDPSession | None:
 async def _answer(page: Page) -> float:
     """Return the seconds until the page's main thread answers, at most `SILENT`."""
     began = monotonic()
-    with suppress(Error, TimeoutError):  # an error: it moves to another page, or is closed
+    with suppress(Error, TimeoutError):  # Error: it loads another page, or is closed
         async with asyncio.timeout(SILENT):
             await page.evaluate("1")
             return monotonic() - began

@@ -1,6 +1,6 @@
-"""Compare names of elements by their words; know words with serious consequences.
+"""Compare names of elements by their words, and recognise words with serious consequences.
 
-Numbers, signs and currencies are part of a name: `Pay $10` is neither `Pay €10` nor `Pay $100`.
+Numbers, signs and currencies belong to a name: `Pay $10` is neither `Pay €10` nor `Pay $100`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ ANSWERS = frozenset({
     "confirmer", "accepter", "valider", "conferma", "continua", "accetta", "nee", "doorgaan", "sim", "não", "tak",
     "nie",
 })  # fmt: skip
-"""Words that answer a question: they mean what it asks."""
+"""Words that answer a question, which gives them their meaning."""
 
 _PHRASES = re.compile(r"\b(?:sign|log) ?(?:out|off)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\(\s*(?:required|optional)\s*\)|\*|\b(?:required|optional)$", re.IGNORECASE)
 _NUMBERED = re.compile(r"\(\s*(\d+)\+?\s*\)")
 _COUNT = re.compile(r"^\s*\(\s*\d+\+?\s*\)|\(\s*\d+\+?\s*\)\s*$")
-"""A count before or behind a name, such as `Cart (3)`.
+"""A count before or after a name, such as `Cart (3)`.
 
-Within a name it belongs to it: `plan (1).pdf` is not `plan.pdf`.
+A count within a name belongs to it: `plan (1).pdf` is not `plan.pdf`.
 """
 
 _TOKEN = re.compile(
@@ -71,7 +71,7 @@ def tokens(text: str) -> list[str]:
 
 
 def key_tokens(text: str) -> list[str]:
-    """Return the words of a record's key: a number in brackets tells `Folder (2)` from `Folder`."""
+    """Return the words of a record's key, with numbers in brackets: `Folder (2)` is not `Folder`."""
     pieces = _NUMBERED.split(_ASIDE.sub(" ", text))
     return [word for at, one in enumerate(pieces) for word in ([f"({one})"] if at % 2 else spoken(one))]
 
@@ -82,14 +82,14 @@ def spoken(text: str) -> list[str]:
 
 
 def coded(text: str) -> bool:
-    """Return True for a name without spaces that has signs in it: of a file, a host, a version."""
+    """Return True for a name without spaces but with signs, as of a file, a host or a version."""
     return bool(_CODED.fullmatch(text.strip()))
 
 
 def same_key(one: str, other: str) -> bool:
     """Return True if two texts name the same record.
 
-    Of names such as `a_1.txt` each sign and case counts.
+    In names such as `a_1.txt`, each sign and the case count.
     """
     if coded(one) or coded(other):
         return one.strip() == other.strip()
@@ -102,7 +102,7 @@ _CODED = re.compile(r"(?=.*[._/\\:-])[\w.+/\\:-]+")
 REPLIES = frozenset({
     "yes", "no", "undo", "ja", "nein", "rückgängig", "sí", "si", "deshacer", "oui", "non", "annulla", "sim", "não",
 })  # fmt: skip
-"""Answers that say nothing by themselves, in a dialog or out of it."""
+"""Answers that mean nothing by themselves, in a dialog or outside of one."""
 
 
 def answers(text: str, among: frozenset[str] = ANSWERS | REPLIES) -> bool:
@@ -118,13 +118,13 @@ def signs(text: str) -> frozenset[str]:
 
 
 def signs_differ(one: str, other: str) -> bool:
-    """Return True if both texts have signs, and different ones: one alone is an ornament."""
+    """Return True if both texts have signs, and different ones: a sign in only one is an ornament."""
     mine, its = signs(one), signs(other)
     return bool(mine and its) and mine != its
 
 
 def same_name(one: str, other: str) -> bool:
-    """Return True if two names are the same, or synonyms. A longer name is another one."""
+    """Return True if two names are equal or synonyms. A longer name is another one."""
     mine, its = tokens(one), tokens(other)
     if not mine or not its:
         return one.split() == other.split()
@@ -134,7 +134,7 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _joined(words: list[str]) -> str:
-    """Return words as one, but for numbers side by side: `1 18` is not `11 8`."""
+    """Join words, but keep adjacent numbers apart: `1 18` is not `11 8`."""
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words))
 
 
@@ -145,22 +145,22 @@ _FILLERS = frozenset({
 
 
 def reworded(one: str, other: str) -> bool:
-    """Return True if two names differ in fillers alone.
+    """Return True if two names differ only in fillers.
 
-    `What needs to be done` and `What is to be done` do.
+    `What needs to be done` and `What is to be done` are an example.
     """
     mine, its = ([word for word in spoken(text) if word not in _FILLERS] for text in (one, other))
     return len(mine) > 1 and mine == its and not signs_differ(one, other)
 
 
 def says(text: str, words: str) -> bool:
-    """Return True if a text contains the words as whole words, digits kept."""
+    """Return True if a text contains the words as whole words, with equal digits."""
     mine, its = f" {' '.join(tokens(text))} ", " ".join(tokens(words))
     return bool(its) and f" {its} " in mine
 
 
 def says_key(text: str, key: str) -> bool:
-    """Return True if a text contains a record's key, and no number in brackets behind it."""
+    """Return True if a text contains a record's key without a number in brackets after it."""
     mine, its = f" {' '.join(key_tokens(text))} ", " ".join(key_tokens(key))
     places = range(len(mine)) if its else ()
     return any(mine.startswith(f" {its} ", at) and mine[at + len(its) + 2 :][:1] != "(" for at in places)
@@ -173,10 +173,10 @@ def grave(text: str) -> set[str]:
 
 
 def graver(shown: str, known: str) -> str:
-    """Return the grave word of a text that another one has not, nor a synonym of it; or ""."""
+    """Return the grave word of a text for which another text has neither it nor a synonym, or ""."""
     return min(grave(replaced(shown.lower())) - grave(replaced(known.lower())), default="")
 
 
 def extends(words: str, name: str) -> bool:
-    """Return True if a name says more than the words: `Sign out everywhere` for `Sign out`."""
+    """Return True if a name adds to the words, as `Sign out everywhere` does to `Sign out`."""
     return says(name, words) and tokens(name) != tokens(words)

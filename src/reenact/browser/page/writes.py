@@ -1,7 +1,8 @@
 """Prints of requests that may change something, and their comparison with good runs.
 
-A print has the method, the path and for each field of the body three hexadecimal digits. They tell two values apart
-and give neither back. Fields that are secret by their names have none, nor tokens and times, which differ in each run.
+A print has the method, the path and, for each field of the body, three hexadecimal digits: enough to distinguish two
+values, too few to recover one. Fields with secret names have none, and neither have tokens and times, which differ in
+each run.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
 FIELDS = 60
-"""Fields of a body that are compared."""
+"""Most fields of a body that are compared."""
 
 LARGEST = 256_000
-"""Bytes of a body that is read; a larger one has a print of its length and its beginning."""
+"""Most bytes of a body that are parsed; a larger body has a print of its length and beginning."""
 
 _PASSING = re.compile(
     r"csrf|xsrf|nonce|token|time|stamp|uuid|guid|request.?id|idempot|signature|^_+$", re.IGNORECASE
 )
-"""Names of fields that have another value in each run."""
+"""Names of fields whose values differ in each run."""
 
 _ACTING = re.compile(r"^_?(operation.?name|action|method|cmd|command|intent|op|verb)$", re.IGNORECASE)
-"""Names of fields that say what is to be done."""
+"""Names of fields that name the requested operation."""
 
 Written = Mapping[str, Any]
 """The print of a request: `method`, `path`, `body` (name: print)."""
@@ -66,7 +67,7 @@ def _print(name: str, text: str) -> str:
 
 
 def _fields(kind: str, body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a body; one without a name for a body of another form."""
+    """Yield the fields of a body; for an unknown form, all of it as one field without a name."""
     if not body:
         return
     whole = [("", f"{len(body)} {body[:LARGEST].decode('latin-1')}")]
@@ -106,13 +107,13 @@ def _parts(kind: str, body: bytes) -> Iterator[tuple[str, str]]:
 
 
 def other(now: Written, then: Sequence[Written], *, whole: bool) -> str:
-    """Return the reason that a request is none of those of good runs, or "".
+    """Return the reason that a request is not one of those of good runs, or "".
 
     Args:
         now: The request.
-        then: Those of good runs.
-        whole: True if path and body must be equal, digits kept, but for what differs from run to run. Else the path
-            without its numbers, and the fields that say what is to be done.
+        then: The requests of good runs.
+        whole: True to compare the whole path and body, except values that differ from run to run. False to compare the
+            path without numbers, and the fields that name the operation.
     """
     of_method = [one for one in then if one["method"] == now["method"]]
     if not of_method:

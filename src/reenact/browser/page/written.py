@@ -1,4 +1,4 @@
-"""Compare an element with the words of the script: what it says is binding."""
+"""Compare an element with the words of the script, which it must have."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from reenact.browser.page.wording import (
 )
 
 _PIECES = 24
-"""The most texts of a record."""
+"""Most pieces of a written record."""
 NAMED_KEY = re.compile(r"@|^#\d+$|[^\W\d].*?\d+$|^\d{3,}$")
-"""A key that names one record by a sign or a number, and which may be a part of a text."""
+"""A key that names a record by a sign or a number, and may be only a part of a text."""
 
 
 def from_written(written: Mapping[str, str], found: TargetIdentity) -> list[TargetDifference]:
-    """Compare with the parts that are written by hand (`expect_target=`)."""
+    """Compare with the parts that the script states (`expect_target=`)."""
     parts = []
     for part, value in written.items():
         has = str(getattr(found, part) or "")
@@ -54,7 +54,7 @@ def _written_record(value: str, texts: Sequence[str]) -> bool:
     pieces = re.split(r",\s+", value)[:_PIECES]
     at = 0
     while at < len(pieces):
-        # A text may have a comma itself: the longest one that is there counts.
+        # A text may contain a comma, so the longest one that exists counts.
         ends = range(len(pieces), at, -1)
         end = next((one for one in ends if _is_text(", ".join(pieces[at:one]), texts)), None)
         if end is None:
@@ -71,15 +71,15 @@ def _is_text(value: str, texts: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PageWording:
-    """The texts of a page that a selector's words are compared with (`wording` in `eyes.js`).
+    """The texts of a page with which a selector's words are compared (`wording` in `eyes.js`).
 
     Attributes:
-        names: Its label, title, alternative text, placeholder; the value of a button.
-        lines: The lines that it shows: of each the name, and the texts set beside it.
+        names: The element's label, title, alternative text, placeholder; the value of a button.
+        lines: Its visible lines: for each the name, and the texts set beside it.
         field: True for a field.
-        within: Its own texts with the selector's words and those of records beside it, where it shows several.
-        around: For each text of the selector's context the same of the nearest box that has it.
-        rivals: Names of other elements of its role that say what the code of the selector says.
+        within: If it shows several texts, those with the selector's words and those of records beside it.
+        around: For each text of the selector's context, the same for the nearest box that contains it.
+        rivals: Names of other elements of its role that contain the words of the selector's code.
     """
 
     names: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class PageWording:
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> PageWording:
-        """Return the wording that a page told."""
+        """Return the wording from the page's answer."""
 
         def box(one: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str] | None:
             return None if one is None else (tuple(one["texts"]), str(one["beside"]))
@@ -109,7 +109,7 @@ class PageWording:
 
     @property
     def shown(self) -> str:
-        """The name that people read: the text that it shows, else its label."""
+        """The name that people read: the visible text, else the label."""
         text = " ".join(name for name, _ in self.lines if name)
         if any(map(str.isalpha, text)):
             return text
@@ -117,7 +117,7 @@ class PageWording:
 
 
 def asked_of(known: KnownTarget) -> dict[str, Any]:
-    """Return the words of a selector as the page is asked about them."""
+    """Return the words of a selector in the form for `eyes.wording`."""
     slugs = [one for one in dict.fromkeys(map(slug_of, known.codes)) if one]
     return {"words": known.words, "context": list(known.context), "slugs": slugs}
 
@@ -142,7 +142,7 @@ def from_selector(known: KnownTarget, page: PageWording) -> list[TargetDifferenc
     """Compare with the words of the script's selector."""
     found = _own(known.words, page) or _context(known, page)
     if found is None:
-        # A label that says the words may stand on an element that shows others.
+        # An element may have the words in its label, but show others.
         label = [known.words] if known.words and not says(page.shown, known.words) else []
         if label and (more := _graver(known.words, page.shown)):
             return [TargetDifference("grave word", known.words, more)]
@@ -152,15 +152,15 @@ def from_selector(known: KnownTarget, page: PageWording) -> list[TargetDifferenc
 
 
 def _graver(label: str, shown: str) -> str:
-    """Return the grave word that an element shows under a label without one.
+    """Return the grave word that an element shows although its label has none.
 
-    A lone word in small letters may be an icon's.
+    A single word in lower case may be the name of an icon.
     """
     return "" if re.fullmatch(r"[a-z_]+", shown) else graver(shown, label)
 
 
 def _own(words: str, page: PageWording) -> TargetDifference | None:
-    """Compare with the words that name the element: a longer name is another one's."""
+    """Compare with the words that name the element: a longer name is another element's."""
     if not words:
         return None
     if page.within is not None:
@@ -183,7 +183,7 @@ def _own(words: str, page: PageWording) -> TargetDifference | None:
 
 
 def _sure(words: str, name: str) -> bool:
-    """Return True for a grave word or a scope more, or where the words are only parts of others."""
+    """Return True if a grave word or a scope is added, or the words are only parts of others."""
     extra = set(spoken(name)) - set(spoken(words))
     return bool(extra & (GRAVE | OTHER | SCOPES) or grave(words) or not says(name, words))
 
