@@ -32,14 +32,14 @@ class Client:
 
     def __init__(self, *, server: str | None = None, api_key: str | None = None, **defaults: Any) -> None:
         for name in ("server_url", "verbose"):
-            # Programs in the API's documents pass these; here they have no meaning.
+            # Programs written for the API pass these; they have no effect here.
             defaults.pop(name, None)
         self._server = None if server is None else _Server.of(server, api_key)
         self._defaults = defaults
 
     def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
         """Return a session; see `reenact.browser.session.session.Session`."""
-        # The browser's libraries take half a second: a program that makes no session does not import them.
+        # Imported here because the browser's libraries take half a second.
         from reenact.browser.session.session import Session as _Session  # noqa: PLC0415
 
         return _Session(session_id, server=self._server, **{**self._defaults, **options})

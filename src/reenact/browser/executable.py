@@ -34,11 +34,11 @@ def find(asked: str | os.PathLike[str] | None = None, *, own: str | None = None)
     """Return the path of the browser to start.
 
     Args:
-        asked: The path that the program names; nothing else is tried then.
+        asked: The path that the program names; then nothing else is tried.
         own: The path of the browser that `playwright install` downloads.
 
     Raises:
-        SessionError: There is none; the text names both ways to get one.
+        SessionError: There is none; the message names the ways to get one.
     """
     if asked:
         return _there(os.fspath(asked), "executable_path")

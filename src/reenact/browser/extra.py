@@ -1,4 +1,4 @@
-"""Fail with one line where a package of the extra `browser` is missing."""
+"""Fail with one line if a package of the extra `browser` is missing."""
 
 from importlib.util import find_spec
 

@@ -1,8 +1,7 @@
 """Write a call once for programs with and without an event loop.
 
-A call is a generator. It yields each thing to wait for as an `AwaitedValue`, which can be had by blocking and by
-awaiting, and gets its value. `run` blocks until the call is done; `arun` awaits it. So `session.execute` and
-`session.aexecute` are the same call, run in two ways.
+A call is a generator. It yields an `AwaitedValue` for each thing that it waits for, and is sent the value. `run`
+blocks for it; `arun` awaits it. So `session.execute` and `session.aexecute` are the same call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Drive a session's browser: each step is an effect, done live in the worker's thread."""
+"""Drive a session's browser: each step is an effect, done live in the browser's thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class KnownTabs(Protocol):
 
 
 class BrowserBackend(Protocol):
-    """Does a session's steps in the worker's thread: a local browser, or one on a server.
+    """Does a session's steps in the browser's thread: with a local browser, or one on a server.
 
     Attributes:
         live: The browser, if it is in this process.
@@ -56,7 +56,7 @@ class BrowserBackend(Protocol):
         """Do a step, as the inside of the effect of that number."""
 
     async def close(self, why: str) -> None:
-        """End the browser. Harmless where there is none."""
+        """End the browser, if there is one."""
 
 
 class BrowserDriver:
@@ -127,7 +127,7 @@ class BrowserDriver:
             self.seen = [*outcome["elements"]]
 
     def stop(self, why: str) -> Steps[None]:
-        """End the browser. Harmless where there is none."""
+        """End the browser, if there is one."""
         worker = self._worker
         if worker is None or not worker.here:
             return
@@ -138,7 +138,7 @@ class BrowserDriver:
             worker.stop()
 
     def call(self, make: Callable[[], Coroutine[Any, Any, Any]]) -> AwaitedValue:
-        """Have a coroutine run in the browser's thread. It is no effect: nothing is recorded."""
+        """Run a coroutine in the browser's thread, without an effect."""
         return AwaitedValue(lambda: self._thread().call(make), lambda: self._thread().acall(make))
 
     # -- live ------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ class LocalBrowser:
     """A browser of this process.
 
     Args:
-        recording: The recording of the session's effects; it provides the file of the footage.
+        recording: The recording of the session's effects, which has the file of the footage.
         settings: The settings of the browser.
     """
 
@@ -38,7 +38,7 @@ class LocalBrowser:
         return None if self.live is None else self.live.ended
 
     async def open(self, id: str) -> dict[str, Any]:
-        """Start the browser, and film it if anything is recorded. Raises SessionError."""
+        """Start the browser, and film it if the session is recorded. Raises SessionError."""
         live = LiveBrowser(self._settings)
         told = await live.open()
         self.live = live
@@ -53,7 +53,7 @@ class LocalBrowser:
         return await step.ask(cast("LiveBrowser", self.live))
 
     async def do(self, step: Operation, call: int | None, at: KnownTabs) -> Any:
-        """Do a step in the browser; start a new one if the recording had none here."""
+        """Do a step in the browser; start a new one if the replay has not started one."""
         if self.live is None and step.name != "start":
             await self._revive(step, at)
         if self.live is not None and self.live.camera is not None:
@@ -66,7 +66,7 @@ class LocalBrowser:
             await self.live.close(why)
 
     async def _revive(self, step: Operation, at: KnownTabs) -> None:
-        """Open a new browser at the recorded addresses, to go live in a recorded session."""
+        """Open a new browser at the recorded addresses, to continue a recorded session live."""
         await self.open(self._recording.id)
         live = self.live
         assert live is not None
@@ -76,7 +76,7 @@ class LocalBrowser:
             page = live.page if number == min(pages) else await live.context.new_page()
             numbers[page] = number
             if url and url != "about:blank":
-                with suppress(Exception):  # the step itself will find and report it
+                with suppress(Exception):  # the step itself will report the error
                     await page.goto(url)
             if number == at.front:
                 live.show(page)

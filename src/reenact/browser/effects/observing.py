@@ -65,7 +65,7 @@ def _seen(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _elements_of(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return each element once, with all its types of action."""
+    """Return each element once, with all types of action that fit it."""
     found: dict[str, dict[str, Any]] = {}
     for one in told:
         element = found.setdefault(one["element"]["id"], {**one["element"], "actions": []})

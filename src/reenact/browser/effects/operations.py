@@ -26,9 +26,9 @@ from reenact.errors import UsageError
 
 Doubt = Literal["doubt"]
 DOUBT: Doubt = "doubt"
-"""Stands for True where the element of a value was not found.
+"""Stands for True if the field of a value was not found.
 
-The value is hidden in the fill, and not elsewhere.
+Then the value is hidden only in the arguments of the fill.
 """
 
 
@@ -64,11 +64,11 @@ class Operation:
         asked: The answer of `ask`; None without a browser.
         sent: The arguments, without their secrets.
         done: Converts the recorded answer for the caller.
-        wire: Has a server do it; None for a step that needs the browser in this process.
+        wire: Does it on a server; None for a step that needs the browser in this process.
         wire_ask: `ask`, sent to the server.
-        kind: The effect's kind: `heal` for a step that only looks into how a block can go on.
-        number: The number of its step in the recording; without one here, in the server's recording.
-        line: The file and line of the program that asked for it.
+        kind: The effect's kind: `heal` for a step that only finds out how a block can continue.
+        number: The number of its step in the recording; if none is made here, in the server's recording.
+        line: The program's file and line that called it.
     """
 
     name: str
@@ -153,9 +153,9 @@ async def secret_of(live: LiveBrowser, action: do.Action) -> bool:
 
 
 def drawn(asked: bool | Doubt | None) -> bool | Doubt:
-    """Record if the value to write is secret, as a small input.
+    """Record, as a drawn value, if the value to write is secret.
 
-    So a replay has it without a page.
+    A replay has no page to ask.
     """
     given: bool | Doubt = draw("browser:secret", lambda: DOUBT if asked is None else asked)
     return given

@@ -1,8 +1,8 @@
-"""`session.page`: Playwright's page, each call of which is an effect of the session.
+"""`session.page`: Playwright's page, whose calls are effects of the session.
 
-A call that only describes an element (`locator`, `get_by_role`, `first`) is built here, as an expression. A call that
-reads or acts is one effect: done in the browser's own thread, or answered by the recording. Returned objects (an
-element, a popup, a response) stay with the browser; the program gets a number for each.
+A call that only describes an element (`locator`, `get_by_role`, `first`) extends an expression. A call that reads or
+acts is one effect: done in the browser's thread, or answered from the recording. Returned objects (an element, a popup,
+a response) stay with the browser; the program gets a number for each.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class PageServices(Protocol):
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression for an object of Playwright's in the browser.
+    """An expression for one of Playwright's objects in the browser.
 
     Attributes:
         services: The session's.
@@ -73,13 +73,13 @@ class Expression:
     text: str
 
     def describe(self, name: str, kind: str, /, *args: Any, **options: Any) -> PlaywrightProxy:
-        """Return the object that a call of this one describes."""
+        """Return the proxy of the object that a call describes."""
         shown = ", ".join([*map(_shown, args), *(f"{key}={_shown(value)}" for key, value in options.items())])
         path = (*self.path, ("call", name, args, options))
         return PlaywrightProxy(Expression(self.services, kind, path, f"{self.text}.{name}({shown})"))
 
     def perform(self, name: str, /, *args: Any, **options: Any) -> Any:
-        """Return the result of a call, or in a program that awaits, its awaitable."""
+        """Return the result of a call; in a program that awaits, an awaitable of it."""
         call = self.called(_asking(self, name, args, options))
         return arun(call) if self.services.asynchronous else run(call)
 
@@ -97,7 +97,7 @@ class Expression:
 
 
 class PlaywrightProxy:
-    """An object of Playwright's in the browser: a page, a locator, an element, a response."""
+    """One of Playwright's objects in the browser: a page, a locator, an element, a response."""
 
     def __init__(self, expression: Expression) -> None:
         self._expression = expression
@@ -132,7 +132,7 @@ class PlaywrightProxy:
 
 
 class PageProxy(PlaywrightProxy):
-    """The page of one tab: the active one at the time of access."""
+    """The page of one tab: the tab that was active when `session.page` was read."""
 
     def __init__(self, services: PageServices, tab: int) -> None:
         super().__init__(Expression(services, "Page", (("tab", tab),), "page"))
@@ -176,7 +176,7 @@ class _Expecting:
 
 
 def _expression(proxy: PlaywrightProxy) -> Expression:
-    """Return a proxy's expression. All its public attributes are Playwright's."""
+    """Return a proxy's expression, which is private because all public attributes are Playwright's."""
     return vars(proxy)["_expression"]  # type: ignore[no-any-return]
 
 
@@ -191,7 +191,7 @@ def _asking(
     *,
     expects: bool = False,
 ) -> Operation:
-    """Return the step of one call of an object; without `args` it reads an attribute."""
+    """Return the step of one call of an object; with `args` None it reads an attribute."""
     writes = name in WRITES and bool(args)
     hidden = False
 
@@ -329,7 +329,7 @@ async def _secret(live: LiveBrowser, of: Expression, args: tuple[Any, ...]) -> b
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument as it is recorded."""
+    """Return an argument in the form that is recorded."""
     if isinstance(value, PlaywrightProxy):
         return {"element": _expression(value).text}
     if isinstance(value, re.Pattern):
@@ -346,7 +346,7 @@ def _plain(value: Any) -> Any:
 
 
 def _kept(live: LiveBrowser, value: Any) -> Any:
-    """Return a result as it is recorded: plain data, or the number of an object in the browser."""
+    """Return a result in the form that is recorded: plain data, or the number of an object."""
     if isinstance(value, list):
         return [_kept(live, item) for item in value]
     if isinstance(value, tuple) or type(value).__module__.startswith("playwright."):

@@ -1,4 +1,4 @@
-"""The parts of Playwright's interface that the proxies of `session.page` tell apart."""
+"""The parts of Playwright's interface that the proxies of `session.page` treat differently."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DOING = frozenset({
     "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
     "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
 })  # fmt: skip
-"""Methods of `session.page` that act, or wait for an action; the others only read."""
+"""Methods of `session.page` that act or wait for an event; the others only read."""
 
 
 def class_of(kind: str) -> type:
@@ -46,5 +46,5 @@ def class_of(kind: str) -> type:
 
 
 def return_type(function: Any) -> str:
-    """Return the name of the class of what a method or property gives; empty if it is not known."""
+    """Return the class name of the result of a method or property; empty if unknown."""
     return str(getattr(function, "__annotations__", {}).get("return", "")).strip("'\"").rpartition(".")[2]

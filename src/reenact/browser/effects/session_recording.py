@@ -1,7 +1,7 @@
 """Make a session's calls effects of its recording, from any caller and context.
 
-A session that starts outside of a recording opens one of its own. Every call is then made in that recording's scope,
-also from a context that has no such scope (another cell of a notebook, another task).
+A session that starts outside of a recording opens one of its own. Every call is then made in the scope of that
+recording, also from a context without it (another cell of a notebook, another task).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SessionRecording:
         name: The name of the session's own recording.
         keep: When that recording is kept.
         home: The folder of recordings.
-        elsewhere: A server has the session, and records it.
+        elsewhere: True if a server has the session, and records it.
 
     Attributes:
         id: The session's id: that of its own recording, or the recording's and a number.
@@ -75,7 +75,7 @@ class SessionRecording:
         """End the session; `failed` decides if its own recording is kept under `keep="failure"`."""
         if self._entered is not None:
             entered, self._entered = self._entered, None
-            with suppress(ValueError):  # another context than it began in, which has no scope of this session
+            with suppress(ValueError):  # the session began in another context
                 entered.__exit__(None, None, None)
         if self.own is None or self._context is None:
             return
@@ -173,6 +173,6 @@ class SessionRecording:
 
 
 def _replays_block(scope: Scope, name: str) -> bool:
-    """Return True if the replayed recording is the session's own one."""
+    """Return True if the replayed recording is one that a session opened for itself."""
     family = scope.run.family
     return family is not None and family.replays(name)

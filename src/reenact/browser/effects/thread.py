@@ -1,8 +1,8 @@
 """The thread of a session's browser: Playwright's asynchronous API on its own loop.
 
-The program may block, sleep or wait for a model as long as it likes; frames and page events keep coming in. No effect
-here belongs to the program's run: the thread has no scope, its loop runs on the real clock, and a waiting caller
-waits on a bare lock, which no turnstile counts as a rest of the program.
+Frames and page events keep coming in while the program blocks, sleeps or waits for a model. Nothing here belongs to
+the recorded run: the thread has no scope, its loop runs on the real clock, and a caller waits on a plain lock, which
+no turnstile takes for a wait of the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.errors import SessionError
 T = TypeVar("T")
 
 Make = Callable[[], Coroutine[Any, Any, T]]
-"""A function, called in the worker's thread, that makes a coroutine."""
+"""A function that makes a coroutine; it is called in the browser's thread."""
 
 
 class BrowserThread:
@@ -32,14 +32,14 @@ class BrowserThread:
         self._up = threading.Lock()
         self._up.acquire()
         self._thread = threading.Thread(target=self._run, name="reenact browser", daemon=True)
-        # Neither a thread of the program, nor one that a replay must keep from the network.
+        # The thread is not the program's, so a replay must not keep it from the network.
         self._thread.reenact_own = True  # type: ignore[attr-defined]
         Context().run(self._thread.start)
         self._up.acquire()
 
     @property
     def here(self) -> bool:
-        """True in the process that started the worker: a fork has no copy of it."""
+        """True in the process that started the thread: a forked process has no copy of it."""
         return self._pid == os.getpid()
 
     def call(self, make: Make[T]) -> T:
@@ -48,7 +48,7 @@ class BrowserThread:
         try:
             job.done.acquire()
         except BaseException:
-            # Ctrl-C while the browser is at work: leave nothing running in the background.
+            # Ctrl-C must leave nothing running in the background.
             self._cancel(job)
             raise
         return job.outcome()
@@ -75,7 +75,7 @@ class BrowserThread:
         return job.outcome()
 
     def stop(self) -> None:
-        """End the thread. Harmless when it has ended."""
+        """End the thread. May be called again."""
         loop = self._loop
         if loop is None or not self.here or loop.is_closed():
             return
@@ -126,7 +126,7 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class _Job(Generic[T]):
-    """A coroutine on the worker's loop with a caller that waits for it elsewhere."""
+    """A coroutine on the thread's loop, and its caller in another thread."""
 
     def __init__(self, make: Make[T], told: Callable[[], None] | None) -> None:
         self._make = make

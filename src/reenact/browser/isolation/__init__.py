@@ -1,1 +1,1 @@
-"""Keep a browser away from addresses, files, and the sessions of others."""
+"""Keep a browser from addresses, files, and the sessions of others."""

@@ -15,7 +15,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 SCHEMES = ("http", "https", "data", "blob")
-"""Schemes that a hosted browser opens, beside the two addresses in `BLANK`."""
+"""Schemes that a hosted browser opens, besides the two addresses in `BLANK`."""
 BLANK = ("about:blank", "about:srcdoc")
 """Addresses of empty documents. Other `about:` addresses are pages of the browser itself."""
 
@@ -41,7 +41,7 @@ _SPECIAL_4 = tuple(
 _SPECIAL_6 = tuple(
     ipaddress.IPv6Network(one) for one in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
-"""Parts of 2000::/3 that are no public addresses; all of IPv6 outside of it is none either."""
+"""Parts of 2000::/3 that are not public; no IPv6 address outside of it is public either."""
 
 _METADATA = tuple(
     ipaddress.ip_network(one)
@@ -50,7 +50,7 @@ _METADATA = tuple(
         "fd00:ec2::/32", "fd20:ce::254/128",
     )
 )  # fmt: skip
-"""Services that give a cloud machine's credentials to every program on it."""
+"""Addresses of services that give a cloud machine's credentials to every program on it."""
 _METADATA_NAMES = frozenset({
     "metadata", "metadata.google.internal", "metadata.goog", "instance-data", "instance-data.ec2.internal",
     "metadata.azure.internal", "metadata.tencentyun.com", "metadata.packet.net",
@@ -58,7 +58,7 @@ _METADATA_NAMES = frozenset({
 
 
 class RefusedAddressError(ValueError):
-    """An address that a browser may not open; the text says why."""
+    """An address that a browser may not open; the text has the reason."""
 
 
 def typed(text: str) -> str:
@@ -70,13 +70,13 @@ def typed(text: str) -> str:
 
 
 def check_scheme(url: str) -> None:
-    """Refuse an address that is no page of the web.
+    """Refuse an address whose scheme is not one of the web's.
 
     Args:
-        url: An address as a browser reads it; it has a scheme.
+        url: A complete address, with its scheme.
 
     Raises:
-        RefusedAddressError: Its scheme is another than those of the web.
+        RefusedAddressError: The scheme is not allowed.
     """
     url = url.strip(_TRIMMED).translate(_DROPPED)
     found = _SCHEME.match(url)
@@ -87,7 +87,7 @@ def check_scheme(url: str) -> None:
 
 
 def is_refused(url: str) -> bool:
-    """Return True if an address is no page of the web."""
+    """Return True if the scheme of an address is not allowed."""
     try:
         check_scheme(url)
     except RefusedAddressError:
@@ -96,7 +96,7 @@ def is_refused(url: str) -> bool:
 
 
 def is_shown(url: str) -> bool:
-    """Return True if a hosted tab may be seen: a page of the web, none, or an error page."""
+    """Return True if the content of a hosted tab may be shown: a web, empty or error page."""
     return url in ("", ":", "chrome-error://chromewebdata/") or not is_refused(url)
 
 
@@ -104,12 +104,12 @@ def is_shown(url: str) -> bool:
 class Reach:
     """The machines that a browser may connect to.
 
-    Metadata services of clouds are never among them.
+    Metadata services of clouds are always refused.
 
     Attributes:
         private: True if loopback, private and link-local addresses may be opened.
-        networks: Networks beside the public ones that may be opened.
-        names: Names that may be opened whatever they resolve to, in lower case.
+        networks: Further networks that may be opened.
+        names: Names that may be opened at any address, in lower case.
         own: The port of the server itself, which is refused at every address of this machine; 0 for none.
     """
 
@@ -138,7 +138,7 @@ class Reach:
         return cls(private, tuple(networks), frozenset(names))
 
     def check(self, name: str, address: Address, port: int) -> None:
-        """See that a connection may be made.
+        """Check that a connection may be made.
 
         Args:
             name: The machine's name, or its address, as the browser asked for it.
@@ -146,7 +146,7 @@ class Reach:
             port: The port.
 
         Raises:
-            RefusedAddressError: It may not.
+            RefusedAddressError: It may not be made.
         """
         plain = name.rstrip(".").lower()
         forms = tuple(_forms(address))
@@ -168,7 +168,7 @@ PUBLIC = Reach()
 
 
 def is_public(address: Address) -> bool:
-    """Tell whether an address belongs to a machine on the public network."""
+    """Return True if an address belongs to a machine on the public network."""
     if isinstance(address, ipaddress.IPv4Address):
         return not _within(address, _SPECIAL_4)
     return address in _PUBLIC_6 and not _within(address, _SPECIAL_6)
@@ -179,7 +179,7 @@ def _within(address: Address, networks: Iterable[Network]) -> bool:
 
 
 def _forms(address: Address) -> Iterator[Address]:
-    """Yield an address, and the IPv4 address that an IPv6 address holds."""
+    """Yield an address, and the IPv4 address that an IPv6 address contains."""
     yield address
     if isinstance(address, ipaddress.IPv4Address):
         return
@@ -199,7 +199,7 @@ def _forms(address: Address) -> Iterator[Address]:
 
 
 def _is_here(address: Address) -> bool:
-    """Tell whether an address is one of this machine's own."""
+    """Return True if an address is one of this machine's."""
     if address.is_loopback or address.is_unspecified:
         return True
     return _bound(str(address), address.version)

@@ -9,12 +9,12 @@ from reenact.browser.isolation.addresses import check_scheme
 from reenact.browser.isolation.pipe import ProtocolClient
 
 _REFUSED = frozenset({
-    # They end the browser that the session goes on in, or tell of its machine.
+    # They end the session's browser, or reveal facts about its machine.
     "Browser.close", "Browser.crash", "Browser.crashGpuProcess", "Browser.executeBrowserCommand",
     "Browser.getBrowserCommandLine", "Browser.getHistogram", "Browser.getHistograms", "Page.crash",
     # They write files.
     "Page.setDownloadBehavior", "Tracing.start",
-    # They carry other commands, which would not be looked at, or open other ways to the browser.
+    # They contain other commands, which would not be checked, or open other ways to the browser.
     "Target.sendMessageToTarget", "Target.exposeDevToolsProtocol", "Target.setRemoteLocations", "Target.openDevTools",
 })  # fmt: skip
 _REFUSED_DOMAINS = frozenset(
@@ -25,13 +25,13 @@ _PROXY = ("proxyServer", "proxyBypassList", "originsWithUniversalNetworkAccess")
 
 
 def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mapping[str, Any] | None:
-    """Refuse a command that a client may not give. The browser's sandbox is the second barrier.
+    """Refuse a forbidden command of a client. The browser's sandbox is the second barrier.
 
     Returns:
-        None where the command is passed on, else the answer to it.
+        None if the command is passed on, else its answer.
 
     Raises:
-        ValueError: It may not.
+        ValueError: The command is forbidden.
     """
     if method in _REFUSED or method.partition(".")[0] in _REFUSED_DOMAINS:
         raise ValueError(f"{method} cannot be used by clients of a server")
@@ -39,7 +39,7 @@ def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mappin
         check_scheme(str(params["url"]))
     if method == "Browser.setDownloadBehavior":
         if params.get("browserContextId") not in client.contexts:
-            # Playwright sets it when it connects. It is answered and not done: the session has downloads of its own.
+            # Playwright sends it when it connects. It is answered but not done: the session has its own downloads.
             return {}
         params.pop("downloadPath", None)
         params["behavior"] = "deny"
@@ -53,6 +53,6 @@ def check(client: ProtocolClient, method: str, params: dict[str, Any]) -> Mappin
     if method == "Target.disposeBrowserContext" and params.get("browserContextId") not in client.contexts:
         raise ValueError("Target.disposeBrowserContext: that context is the session's own")
     if method in ("Target.attachToTarget", "Target.setAutoAttach", "Target.autoAttachRelated"):
-        # Otherwise what is said there would come in another form.
+        # Otherwise the session's messages would come nested in other messages.
         params["flatten"] = True
     return None

@@ -1,6 +1,6 @@
 """A browser's only way to the network: a SOCKS 5 proxy that checks each address.
 
-A browser that uses it resolves no names itself. The proxy resolves each name once, and connects to the address that it
+A browser that uses it resolves no names. The proxy resolves each name once and connects to the address that it has
 checked, so a name that resolves to another address a moment later changes nothing.
 """
 
@@ -21,7 +21,7 @@ from reenact.browser.isolation.addresses import Address, Reach, RefusedAddressEr
 _PATIENCE = 10.0
 """Seconds for a greeting, for a name, and for a connection to one address."""
 _IDLE = 900.0
-"""Seconds after which a connection on which nothing moves is closed."""
+"""Seconds after which an idle connection is closed."""
 _MOST = 300
 """Connections at once."""
 _PIECE = 1 << 16
@@ -43,7 +43,7 @@ class Egress:
     """A SOCKS 5 proxy for one session's browser. Use it in one event loop.
 
     Args:
-        reach: Which machines may be connected to.
+        reach: The machines that may be connected to.
     """
 
     def __init__(self, reach: Reach) -> None:
@@ -54,7 +54,7 @@ class Egress:
         self._server: asyncio.Server | None = None
 
     async def start(self, listening: socket.socket | None = None) -> int:
-        """Listen at a socket, or at a free port of loopback; return the port."""
+        """Listen on a socket, or on a free port of loopback; return the port."""
         if listening is None:
             listening = socket.create_server(("127.0.0.1", 0))
         self._server = await asyncio.start_server(self._accept, sock=listening)
@@ -62,7 +62,7 @@ class Egress:
         return port
 
     async def stop(self) -> None:
-        """Close every connection. Harmless when it is closed."""
+        """Close all connections. May be called again."""
         if self._server is not None:
             self._server.close()
         for task in list(self._tasks):
@@ -71,12 +71,12 @@ class Egress:
         self._resolving.shutdown(wait=False, cancel_futures=True)
 
     def why(self, host: str) -> str | None:
-        """Return why the last connection to a host was not made, or None."""
+        """Return the reason that the last connection to a host failed, or None."""
         return self._reasons.get(_key(host))
 
     @property
     def last(self) -> str | None:
-        """Return why the last connection of all that failed was not made."""
+        """The reason of the last failed connection, or None."""
         return next(reversed(self._reasons.values()), None)
 
     # -- one connection ----------------------------------------------------------------------------------------
@@ -158,14 +158,14 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 def _mark() -> None:
-    # Not a thread of the recorded program's.
+    # The thread does not belong to the recorded program.
     threading.current_thread().reenact_own = True  # type: ignore[attr-defined]
 
 
 async def _greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
-    """Read the machine and the port that the browser wants.
+    """Read the requested host and port.
 
-    Raises _Failed for what is no SOCKS 5 connection.
+    Raises _Failed if the browser does not request a SOCKS 5 connection.
     """
     version, methods = await reader.readexactly(2)
     if version != 5 or 0 not in await reader.readexactly(methods):
@@ -206,7 +206,7 @@ class _Pipe:
         self.moved = False
 
     async def run(self) -> None:
-        """Copy until the end, and pass that on."""
+        """Copy until the end, and pass the end on."""
         while piece := await self.reader.read(_PIECE):
             self.moved = True
             self.writer.write(piece)
@@ -216,7 +216,7 @@ class _Pipe:
 
 
 async def _both(one: _Pipe, other: _Pipe) -> None:
-    """Copy in both directions until both have ended, one has failed, or both are idle for long."""
+    """Copy in both directions until both have ended, one has failed, or both are idle too long."""
     tasks = {asyncio.create_task(one.run()), asyncio.create_task(other.run())}
     try:
         while tasks:

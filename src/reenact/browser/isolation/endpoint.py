@@ -1,4 +1,4 @@
-"""A WebSocket for other programs that use a session's browser: on loopback, with a key."""
+"""A WebSocket by which other programs use a session's browser: on loopback, with a key."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from websockets.http11 import Request, Response
 from reenact.browser.isolation.pipe import PipeProtocol, ProtocolClient
 
 _LONGEST = 64 << 20
-"""Bytes of one message of a client's."""
+"""Most bytes of one message of a client."""
 _MOST = 8
-"""Clients at once."""
+"""Most clients at once."""
 _LOG = logging.getLogger("reenact.browser.endpoint")
-"""A stranger's broken handshake is no matter for the program's own log."""
+"""A separate logger, because the broken handshake of a stranger does not concern the program."""
 _LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
 
 
 class DebugEndpoint:
-    """The way to one browser. Use it in the protocol's event loop.
+    """The endpoint of one browser. Use it in the protocol's event loop.
 
     Args:
-        protocol: What passes commands on to the browser.
+        protocol: The link that passes commands on to the browser.
     """
 
     def __init__(self, protocol: PipeProtocol) -> None:
@@ -37,7 +37,7 @@ class DebugEndpoint:
         self._server: Server | None = None
 
     async def url(self) -> str:
-        """Return the address; it is listened at from now on."""
+        """Listen if it does not yet, and return the address."""
         if self._server is None:
             self._server = await serve(
                 self._serve, "127.0.0.1", 0, process_request=self._enter, max_size=_LONGEST, compression=None,
@@ -46,14 +46,14 @@ class DebugEndpoint:
         return f"ws://127.0.0.1:{self._port()}/{self._key}"
 
     async def close(self) -> None:
-        """Send everyone away. Harmless when it is closed."""
+        """Disconnect all clients. May be called again."""
         await self._protocol.stop()
         if self._server is not None:
             self._server.close()
             await self._server.wait_closed()
 
     def _enter(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Admit clients that have the key, and refuse pages of the web, even by another host name."""
+        """Admit clients that have the key; refuse web pages, even with another host name."""
         given = request.path.strip("/").encode("utf-8", "surrogateescape")
         named = [f"{host}:{self._port()}" for host in ("127.0.0.1", "localhost")]
         of_a_page = "Origin" in request.headers or request.headers.get_all("Host") not in (

@@ -1,4 +1,4 @@
-"""A session that a server has open for others: what its browser is given, and nothing more."""
+"""The resources of a session that a server has opened for a client."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class GuestResources:
     """The resources that a server gives to one session's browser.
 
     Attributes:
-        folder: The session's own folder; all that it writes is in it, and it is removed with the session.
-        reach: Which machines its pages may be opened from.
+        folder: The session's folder, for all its files; it is removed with the session.
+        reach: The machines whose pages may be opened.
     """
 
     folder: Path
@@ -29,19 +29,19 @@ class GuestResources:
 
     @property
     def downloads(self) -> Path:
-        """The folder of the files that its pages had downloaded."""
+        """The folder of the files that its pages have downloaded."""
         return self.folder / "downloads"
 
     @property
     def browser(self) -> Path:
-        """The folder that the browser may write: profile, temporary files, unfinished downloads."""
+        """The folder that the browser may write to: profile, temporary files, unfinished downloads."""
         return self.folder / "browser"
 
     def lend(self, path: Path) -> Path:
-        """Copy a file of the session to where the browser may read it.
+        """Copy a file of the session into the browser's folder, where it can read it; return the copy.
 
         Raises:
-            FileNotFoundError: It is none of the session's files.
+            FileNotFoundError: The session has no such file.
         """
         real = Path(os.path.realpath(path))
         if not any(real.parent == Path(os.path.realpath(one)) for one in (self.uploads, self.downloads)):

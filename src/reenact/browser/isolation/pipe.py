@@ -1,7 +1,7 @@
 """Share the pipe of a session's browser between Playwright and other programs.
 
 The browser listens on no port. All messages between Playwright and the browser pass through here; another client gets
-a session of the browser's own (`Target.attachToBrowserTarget`), and can use nothing beyond that session.
+its own protocol session (`Target.attachToBrowserTarget`), and can use nothing else.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ None passes the command on; a mapping is its answer. Raises ValueError for a ref
 """
 
 _FIRST = 1 << 30
-"""Numbers of commands that are ours; Playwright counts from 1."""
+"""The first number of our own commands; Playwright counts from 1."""
 _LONGEST = 256 << 20
-"""Bytes of one message."""
+"""Most bytes of one message."""
 _REFUSED = -32000
 
 
 class ProtocolClient:
-    """A program that speaks to the browser.
+    """A program that uses the browser through the endpoint.
 
     Args:
-        say: Told each message for it.
+        say: Called with each message for it.
         gone: Called when the browser has ended.
 
     Attributes:
-        root: The protocol's name of its session of the browser.
-        sessions: The names of all of its sessions.
+        root: The id of its browser session.
+        sessions: The ids of all its sessions.
         contexts: The browser contexts that it made.
     """
 
@@ -51,9 +51,9 @@ class PipeProtocol:
     """The link between Playwright and a browser. Use it in one event loop.
 
     Args:
-        descriptors: Where Playwright's commands are read and its answers written, where the browser's commands are
-            written and its answers read.
-        check: Looks at every command of a client; None lets all of them pass.
+        descriptors: Four ends of pipes: to read Playwright's commands and write its answers, to write the browser's
+            commands and read its answers.
+        check: Checks each command of a client; None lets all pass.
     """
 
     def __init__(self, descriptors: list[int], check: Check | None = None) -> None:
@@ -66,7 +66,7 @@ class PipeProtocol:
         self._transports: list[asyncio.BaseTransport] = []
 
     async def start(self) -> None:
-        """Begin to pass on."""
+        """Begin to pass messages on."""
         commands, answers, to_browser, from_browser = self._descriptors
         self._browser = await self._writer(to_browser)
         self._playwright = await self._writer(answers)
@@ -77,7 +77,7 @@ class PipeProtocol:
             self._tasks.append(asyncio.create_task(self._pass(reader, passed)))
 
     async def stop(self) -> None:
-        """Close the pipes, and send the clients away."""
+        """Close the pipes, and disconnect the clients."""
         for client in self._clients:
             client.gone()
         self._clients.clear()
@@ -92,14 +92,14 @@ class PipeProtocol:
     # -- clients -----------------------------------------------------------------------------------------------
 
     async def attach(self, client: ProtocolClient) -> None:
-        """Give a client its session of the browser."""
+        """Give a client its browser session."""
         told = await self._ask("Target.attachToBrowserTarget", {})
         client.root = told["sessionId"]
         client.sessions.add(client.root)
         self._clients.append(client)
 
     async def detach(self, client: ProtocolClient) -> None:
-        """End what a client had, and the contexts that it made."""
+        """End a client's sessions, and the contexts that it made."""
         if client not in self._clients:
             return
         self._clients.remove(client)
@@ -109,7 +109,7 @@ class PipeProtocol:
             self._send("Target.detachFromTarget", {"sessionId": client.root})
 
     def received(self, client: ProtocolClient, text: str) -> None:
-        """Pass a client's command on. One that makes no sense, or is refused, is answered here."""
+        """Pass a client's command on; answer an invalid or refused one here."""
         try:
             command = json.loads(text)
             id, method, params = command["id"], command["method"], command.get("params") or {}
@@ -159,7 +159,7 @@ class PipeProtocol:
         self._browser.write(message)
 
     def _answered(self, message: bytes) -> None:
-        if self._last == _FIRST:  # there was never another client
+        if self._last == _FIRST:  # no other client was ever attached
             self._playwright.write(message)
             return
         told = json.loads(message[:-1])
@@ -209,7 +209,7 @@ class PipeProtocol:
                 start = 0
             await self._browser.drain()
             await self._playwright.drain()
-        # One of them has ended: the other must hear of it.
+        # One side has ended, so the other must be closed.
         for transport in self._transports:
             transport.close()
         for client in self._clients:

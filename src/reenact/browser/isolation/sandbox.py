@@ -1,7 +1,7 @@
-"""Give each hosted browser its own user, files and network, as far as the machine allows.
+"""Give each hosted browser its own user, files and network, as far as the machine allows it.
 
-`start.py` changes the user and the network, bubblewrap (`bwrap`) shows the browser the system's programs and its own
-folder alone, and Chromium's own sandbox goes on inside. What a machine allows is found by trying, once.
+`start.py` changes the user and the network, bubblewrap (`bwrap`) hides all files but the system's programs and the
+browser's own folder, and Chromium's sandbox runs inside. A trial finds, once, which of these a machine allows.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from reenact.core import system
 from reenact.errors import SessionError
 
 PORT = 1080
-"""The proxy's port inside a network of the browser's own."""
+"""The proxy's port in the browser's own network."""
 
 _USERS = range(61_184, 65_520)
-"""Numbers of users that systems keep free for such a purpose."""
+"""User numbers that systems leave unused."""
 _PATIENCE = 20.0
 _ENVIRON = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")
 """The environment variables that a browser gets; with a screen it also gets `DISPLAY`."""
@@ -40,10 +40,10 @@ _SETTINGS = (
     "nsswitch.conf", "pki", "ssl", "timezone",
 )  # fmt: skip
 _POLICIES = ("chromium", "chromium-browser", "opt/chrome", "opt/chrome_for_testing", "opt/edge")
-"""Folders of /etc in which browsers look for policies/managed."""
+"""Folders of /etc in which browsers look for `policies/managed`."""
 
 POLICY: dict[str, Any] = {
-    # The star alone does not mean the browser's own pages.
+    # The star does not include the browser's own pages.
     "URLBlocklist": [
         "*",
         "chrome://*",
@@ -70,7 +70,7 @@ POLICY: dict[str, Any] = {
     "VideoCaptureAllowed": False,
     "WebRtcIPHandling": "disable_non_proxied_udp",
 }
-"""Chromium's own policies: it refuses every page that is not of the web, and other ways out."""
+"""Chromium's policies: it refuses all pages that are not web pages, and other ways out."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class Isolation:
     """The protection of a machine from the hosted browsers on it.
 
     Attributes:
-        user: Whether each has a user of its own, which is not the server's.
-        files: Whether each sees the system's programs and its own folder alone, and processes of its own alone.
-        network: Whether each has a network of its own that leads to its proxy alone.
-        policy: Whether Chromium's policies refuse other pages than those of the web; None until one was started.
-        sandbox: Whether Chromium's own sandbox is on; None until one was started.
+        user: True if each has its own user, which is not the server's.
+        files: True if each sees only the system's programs, its own folder and its own processes.
+        network: True if each has its own network, which leads only to its proxy.
+        policy: True if Chromium's policies refuse all but web pages; None until a browser was started.
+        sandbox: True if Chromium's own sandbox is on; None until a browser was started.
     """
 
     user: bool = False
@@ -92,7 +92,7 @@ class Isolation:
     sandbox: bool | None = None
 
     def __str__(self) -> str:
-        """Say in one line what is there, and what is missing."""
+        """Describe the present and the missing protection in one line."""
         parts = {
             "a user of its own": self.user or _plain_user(),
             "files and processes of its own": self.files,
@@ -119,7 +119,7 @@ _taking = threading.Lock()
 def isolation(executable: str) -> Isolation:
     """Find the strongest protection that the machine allows for a browser.
 
-    It is found by trying, which takes up to seconds, and remembered.
+    Trying takes up to some seconds; the result is kept.
     """
     with _probing:
         found = _known.get(executable)
@@ -160,14 +160,14 @@ def _works(one: Isolation, executable: str) -> bool:
 
 
 def find_out() -> Isolation | None:
-    """Find the protection of the browser that sessions will have; None without a browser."""
+    """Return the protection of the browser that sessions will use; None without a browser."""
     with suppress(SessionError):
         return isolation(executable.find())
     return None
 
 
 def told() -> str:
-    """Say in one line what is known of that by now."""
+    """Describe the protection of all browsers tried so far, in one line."""
     return str(next(reversed(_known.values()))) if _known else ""
 
 
@@ -175,10 +175,10 @@ class Sandbox:
     """The place of one browser: its folder, its user, and the program that starts it there.
 
     Args:
-        folder: The session's own. Below it, `browser` is the part that the browser may write.
-        executable: The browser's.
-        isolation: What the machine allows.
-        protocol: Whether what Playwright and the browser say to each other passes through this process.
+        folder: The session's folder. The browser may write only to its subfolder `browser`.
+        executable: The browser's executable.
+        isolation: The protection that the machine allows.
+        protocol: True if messages between Playwright and the browser pass through this process.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class Sandbox:
 
     @property
     def speaks(self) -> bool:
-        """Return true if the browser gives something when it starts."""
+        """True if the starting browser passes descriptors to this process."""
         return self.isolation.network or self._protocol
 
     @property
@@ -210,12 +210,12 @@ class Sandbox:
 
     @property
     def incoming(self) -> Path:
-        """The folder of downloads that are under way."""
+        """The folder of unfinished downloads."""
         return self.home / "incoming"
 
     def prepare(self, *, channel: bool = True, headed: bool = False) -> None:
-        """Write what is needed to start the browser. Raises OSError."""
-        # The browser's user must be able to go through, and to read nothing there.
+        """Write the files that start the browser. Raises OSError."""
+        # The browser's user must be able to pass through the folder, but to list nothing in it.
         self.folder.chmod(0o711)
         self.home.mkdir(mode=0o755, exist_ok=True)
         self.home.chmod(0o755)
@@ -254,9 +254,9 @@ class Sandbox:
         }
 
     def fetch(self, source: Path, target: Path) -> int:
-        """Copy a finished download; return its bytes. Raises OSError for what is no plain file.
+        """Copy a finished download; return its size in bytes. Raises OSError if it is no plain file.
 
-        A link that a browser put there must not make the server read another file.
+        A link made by the browser must not lead the server to another file.
         """
         if source.parent != self.incoming:
             raise PermissionError(f"{source.name} is none of the session's downloads")
@@ -269,7 +269,7 @@ class Sandbox:
         return target.stat().st_size
 
     def leave(self) -> None:
-        """Release the user and the files of the browser, which has ended.
+        """Release the user and the files of the ended browser.
 
         The caller removes the folder.
         """
@@ -280,7 +280,7 @@ class Sandbox:
             self._user = None
 
     def _hidden(self, headed: bool) -> list[str]:
-        """Return the command by which the browser sees the system's programs and its own folder."""
+        """Return the command that shows the browser only the system's programs and its folder."""
         words = [
             "bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
             "--die-with-parent", "--hostname", "browser", "--ro-bind", "/usr", "/usr",
@@ -308,9 +308,9 @@ class Sandbox:
 
 
 def _take() -> int:
-    """Return the number of a user that no other session of this process has."""
+    """Return a user number that no other session of this process has."""
     with _taking:
-        # Another server of this machine begins elsewhere.
+        # Servers on one machine begin at different numbers.
         first = os.getpid() * 16 % len(_USERS)
         user: int = next(one for one in (*_USERS[first:], *_USERS[:first]) if one not in _taken)
         _taken.add(user)
@@ -327,6 +327,6 @@ def _plain_user() -> bool:
 
 
 def seen(executable: str, *, policy: bool, sandbox: bool) -> Isolation:
-    """Keep what was seen of a browser that was started; return the whole."""
+    """Store the observed protection of a started browser; return all that is known of it."""
     found = _known[executable] = replace(isolation(executable), policy=policy, sandbox=sandbox)
     return found

@@ -1,7 +1,7 @@
-"""Start a browser as another user, with its own network, behind a program that hides files.
+"""Start a browser as another user, in its own network, under a program that hides files.
 
-The script that `sandbox.py` writes runs it as a program: `start.py PLAN ARGUMENT…`. PLAN is a JSON file; the
-arguments are the browser's. It imports the standard library alone, and ends by becoming the browser.
+A script of `sandbox.py` runs it as a program: `start.py PLAN ARGUMENT…`. PLAN is a JSON file; the arguments are the
+browser's. It imports only the standard library, and is at last replaced by the browser.
 """
 
 import ctypes
@@ -22,15 +22,15 @@ _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _SET_DUMPABLE = 4
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
 _LONGEST_NAME = 100
-"""Bytes of a socket's name that every system takes."""
+"""Bytes of a socket's name that every system accepts."""
 _COMMANDS, _ANSWERS = 3, 4
-"""The descriptors by which Playwright and a browser speak."""
+"""The descriptors between Playwright and a browser."""
 _OF_A_WINDOW = "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
-"""Features that load two pages with each context: half of the processor time of a start."""
+"""Features that load two pages with each context: half of a start's processor time."""
 
 
 def main() -> None:
-    """Read the plan, give up what it says, and become the browser."""
+    """Read the plan, drop the privileges that it names, and become the browser."""
     with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - it starts with every browser: few imports
         plan = json.load(file)
     if plan["environ"] is not None:
@@ -38,7 +38,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     channel = None
     if plan["channel"]:
-        # Before the user changes: the socket is out of that user's reach.
+        # Connect before the user changes, because that user cannot reach the socket.
         channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with short(plan["channel"]) as name:
             channel.connect(name)
@@ -62,11 +62,11 @@ def main() -> None:
 
 
 def without_address_bar(arguments: list[str]) -> list[str]:
-    """Return the arguments with which a headless browser loads no pages of its address bar."""
+    """Return arguments with which a headless browser does not load its address bar's pages."""
     if not any(word.startswith("--headless") for word in arguments):
         return arguments
     switch = "--disable-features="
-    # A browser reads the last of these alone: it keeps what it had.
+    # A browser reads only the last of these switches, so the earlier features are added to ours.
     before = [word.removeprefix(switch) for word in arguments if word.startswith(switch)][-1:]
     kept = [word for word in arguments if not word.startswith(switch)]
     return [switch + ",".join([*before, _OF_A_WINDOW]), *kept]
@@ -87,17 +87,17 @@ def short(path: str) -> Iterator[str]:
 
 
 def _become(user: int) -> None:
-    """Be that user, without groups."""
+    """Change to that user, without groups."""
     os.setgroups([])
     os.setgid(user)
     os.setuid(user)
 
 
 def _own_network() -> None:
-    """Enter a network that has nothing but its own loopback."""
+    """Enter a new network that has only its own loopback."""
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
-    # A process that has changed its user may not write its own maps otherwise.
+    # Without this, a process that has changed its user may not write its own maps.
     libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
     if libc.unshare(_NEW_USER | _NEW_NETWORK):
         number = ctypes.get_errno()
@@ -114,7 +114,7 @@ def _own_network() -> None:
 
 
 def _between() -> list[int]:
-    """Put the parent between Playwright and the browser; return the ends of both."""
+    """Replace this process's pipes so that the parent is in between; return the parent's ends."""
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
     theirs = [os.dup(_COMMANDS), os.dup(_ANSWERS)]

@@ -1,4 +1,4 @@
-"""The program that starts a browser, and passes its pipes and its socket to this process."""
+"""Write the program that starts a browser, and receive its pipes and its socket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PATIENCE = 20.0
 
 
 class Starter:
-    """A program in a folder that becomes the browser; Playwright is told to start it as one.
+    """A program in a folder that becomes the browser; Playwright starts it as the browser.
 
     Args:
         folder: Where its files are written; other users must not be able to write there.
@@ -44,15 +44,15 @@ class Starter:
         protocol: bool = False,
         channel: bool = True,
     ) -> None:
-        """Write the program, in the place of an earlier one.
+        """Write the program, or replace it.
 
         Args:
-            command: The browser, and the words before Playwright's arguments.
-            environ: Its whole environment; None where it has that of this process.
-            user: The number of the user that it becomes; None for the same one.
-            port: Where its proxy listens in a network of its own; 0 where it has none.
-            protocol: Whether what Playwright and the browser say to each other passes through this process.
-            channel: Whether what it gives is waited for.
+            command: The browser, and the arguments before Playwright's.
+            environ: Its whole environment; None for that of this process.
+            user: The number of the user that it becomes; None for this user.
+            port: The proxy's port in its own network; 0 if it has none.
+            protocol: True if messages between Playwright and the browser pass through this process.
+            channel: True if this process waits for descriptors.
 
         Raises:
             OSError: It cannot be written.
@@ -81,7 +81,7 @@ class Starter:
         program.chmod(0o700)
 
     async def received(self) -> list[int]:
-        """Wait until the browser is about to start; return the descriptors that it gives."""
+        """Wait until the browser is about to start; return the descriptors that it passes."""
         assert self._channel is not None
         loop = asyncio.get_running_loop()
         descriptors: list[int] = []
@@ -97,7 +97,7 @@ class Starter:
         return list(descriptors)
 
     def close(self) -> None:
-        """Wait for nothing any more. Harmless when nothing is waited for."""
+        """Stop waiting. May be called again."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None

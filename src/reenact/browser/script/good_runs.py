@@ -1,4 +1,4 @@
-"""Find the newest good recordings of a script, and read the answers of their browsers."""
+"""Find the newest good recordings of a script, and read the outcomes of their browsers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOKED = 300
 """Number of recordings whose header is read."""
 
 MOST = 60
-"""Number of good recordings that are looked through for a step."""
+"""Number of good recordings that are searched for a step."""
 
 READ = 64_000_000
 """Bytes of good recordings that are read."""
@@ -28,7 +28,7 @@ _UNNAMED = {"", "browser session"}
 def good_runs(folder: Path, most: int) -> Iterator[Path]:
     """Yield the newest good recordings of the same script; at most `READ` bytes.
 
-    A program may open many sessions. Where a session has a name, and others have the same, only those count.
+    A program may open many sessions. If a session has a name, and others have the same one, only those count.
     """
     own = header_of(folder)
     if own is None:
@@ -63,7 +63,7 @@ def _name(header: Mapping[str, Any]) -> str:
 
 
 def header_of(folder: Path) -> dict[str, Any] | None:
-    """Return the header of a recording, or None where it cannot be read."""
+    """Return the header of a recording, or None if it cannot be read."""
     try:
         with folder.joinpath(EVENTS).open("rb") as file:
             header = orjson.loads(file.readline())
@@ -92,12 +92,12 @@ def same_script(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the answers of a recording's browser and of its mends, as trees."""
+    """Yield the outcomes of a recording's browser and of its mends, as trees."""
     return (value for _, value in outcomes(folder))
 
 
 def outcomes(folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the same answers, each after the number of its call."""
+    """Yield the same outcomes, each after the number of its call."""
     try:
         data = folder.joinpath(EVENTS).read_bytes()
     except OSError:

@@ -1,6 +1,6 @@
 """The identities of a script's elements, from its newest good recordings.
 
-They are read once in a session, in a thread, and only for a live browser: a replay takes the recorded outcomes.
+They are read once in a session, in a thread, and only for a live browser: a replay uses the recorded outcomes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.browser.script.step_key import base_of
 from reenact.core.model.codec import view
 
 NEWEST = 5
-"""Number of good recordings with a step that count for it."""
+"""Number of good recordings of a step that are used."""
 
 KEPT = 4
 """Number of different identities of a step that are kept, the newest first."""
@@ -42,12 +42,12 @@ class KnownTargets:
         self._read: asyncio.Task[dict[str, PastTarget]] | None = None
 
     def begin(self, folder: Path | None) -> None:
-        """Begin to read, once, beside the recording in that folder. Call it in the browser's loop."""
+        """Begin to read the recordings beside that one, once. Call it in the browser's loop."""
         if self._read is None and folder is not None:
             self._read = asyncio.create_task(asyncio.to_thread(read, folder))
 
     async def of(self, key: str, action: do.Aimed) -> KnownTarget:
-        """Return what is known of a step's element."""
+        """Return the known facts of a step's element."""
         found = {} if self._read is None else await self._read
         base = key.rpartition(" #")[0]
         past = found.get(key) or found.get(base) or PastTarget()
@@ -55,7 +55,7 @@ class KnownTargets:
 
 
 def known_of(action: do.Aimed, pasts: Sequence[TargetIdentity] = ()) -> KnownTarget:
-    """Return what an action and its good runs tell of its element."""
+    """Return the facts of an action's element from its fields and its good runs."""
     written = None if action.expect_target is None else written_parts(action.expect_target)
     words, context = texts_of(action.selector)
     return KnownTarget(tuple(pasts), written, words, context, codes_of(action.selector))
@@ -69,7 +69,7 @@ def read(folder: Path) -> dict[str, PastTarget]:
     """Read the identities of all steps. Damaged recordings are skipped.
 
     Returns:
-        By key; a step that each recording has only once also by its key without the ordinal.
+        The identities by key; for a step that each recording has only once, also by its key without the ordinal.
     """
     known: dict[str, PastTarget] = {}
     counted: Counter[str] = Counter()

@@ -1,7 +1,6 @@
 """Write a session as Python: actions as calls, values as literals, remarks as comments.
 
-The code is one syntax tree. A page's text never becomes code: texts are constants of the tree, and in comments stay
-on one line.
+The code is one syntax tree. A page's text never becomes code: it is a constant of the tree, or one line of a comment.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ class ActionGroup:
     """Consecutive actions of one actor.
 
     Attributes:
-        task: The agent's, or that of the block in which the script did them.
-        block: The block's number, from 1; 0 outside of any.
+        task: The task of the agent, or of the block in which the script did them.
+        block: The block's number, from 1; 0 for none.
         heal: The block's `heal` option, if it is not the default.
     """
 
@@ -70,9 +69,9 @@ def is_secret(value: Any) -> bool:
 
 
 PREFIX = "REENACT_INPUT_"
-"""The beginning of each variable.
+"""The beginning of each variable's name.
 
-A page chooses the rest, and must not name other secrets of the environment.
+A page can influence the rest, and must not be able to name other variables of the environment.
 """
 
 
@@ -90,7 +89,7 @@ class SecretNames:
         if key not in self._known:
             word = _variable(part or _label(aim))
             self._counts[word] += 1
-            # No word ends in two underscores and a number: a page cannot choose another field's name.
+            # No label ends in two underscores and a number, so a page cannot choose another field's name.
             number = self._counts[word]
             self._known[key] = f"{PREFIX}{word}" if number == 1 else f"{PREFIX}{word}__{number}"
         return self._known[key]
@@ -179,7 +178,7 @@ class ScriptWriter:
         for done in (done for stretch in together for done in stretch.actions):
             if done.success:
                 body += self._action(done)
-            else:  # it would call an agent there; the replacement actions come next
+            else:  # a failing call would start an agent; the agent's recorded actions follow
                 body.append(python.Comment(f"{done.kind} failed: {done.message}"))
         options = _written({"task": first.task, **({"heal": first.heal} if first.heal else {})})
         return [
@@ -219,7 +218,7 @@ class ScriptWriter:
         self._patterns = self._patterns or "re.compile(" in target
         if not failed:
             return [*said, ast.Expr(called)]
-        # It raised, and the script went on, or ended there.
+        # The call raised, and the script went on or ended.
         self._suppresses = True
         suppressed = python.call(python.dotted("contextlib.suppress"), [python.name("Exception")])
         return [*said, python.within(suppressed, [ast.Expr(called)])]
@@ -237,7 +236,7 @@ class ScriptWriter:
 
 
 def _block_of(stretch: ActionGroup) -> int:
-    """Return the grouping key: the same for all of a block, unique for others."""
+    """Return the grouping key: the same for all groups of a block, unique for others."""
     return stretch.block or -id(stretch)
 
 
@@ -263,7 +262,7 @@ class _Other(Exception):
 
 
 def _describing(node: ast.expr) -> ast.expr:
-    """Rebuild an expression from descriptions of elements alone. Raises _Other."""
+    """Rebuild an expression that only describes elements. Raises _Other for any other."""
     match node:
         case ast.Name("page"):
             return python.dotted("session.page")
@@ -295,7 +294,7 @@ def _flag(node: ast.expr) -> ast.expr:
 
 
 def _plain(value: Any) -> bool:
-    """Return True if a value has a literal: it contains no element or pattern of the browser."""
+    """Return True if a value can be written as a literal, without the browser's objects."""
     if isinstance(value, Mapping):
         return not {"element", "pattern"} & value.keys() and all(map(_plain, value.values()))
     return all(map(_plain, value)) if isinstance(value, list | tuple) else True
@@ -306,7 +305,7 @@ def _written(values: Mapping[str, Any]) -> dict[str, ast.expr]:
 
 
 def _node(value: Any) -> ast.expr:
-    """Return a value's literal, or its `repr` as a text where it has none."""
+    """Return a value's literal, or its `repr` as a text if it has none."""
     if isinstance(value, Mapping):
         return ast.Dict([_node(key) for key in value], [_node(one) for one in value.values()])
     if isinstance(value, list | tuple):

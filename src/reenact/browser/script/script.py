@@ -1,7 +1,7 @@
 """Export a recorded session as a script, with durable selectors.
 
-An agent's actions become an `AgentFallback` block. The script is made from the recording's events alone. A page's
-text never becomes code: texts are written as string literals, and in comments on one line.
+An agent's actions become an `AgentFallback` block. Only the recording's events are needed. A page's text never becomes
+code: it is written as a string literal, or as one line of a comment.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Workflow:
     def code(self) -> WorkflowCode:
         """Return the script.
 
-        Raises UsageError where the session is not recorded, RecordingError where it is unreadable.
+        Raises UsageError if the session is not recorded, RecordingError if it is unreadable.
         """
         folder = self._session.recording
         if folder is None:
@@ -76,7 +76,7 @@ def code(recording: RecordedRun, *, session: str | None = None, agent: str | Non
         agent: Only the actions of the agent of that id.
 
     Raises:
-        UsageError: It has no browser session, several, or not that one.
+        UsageError: It has no browser session, several without a choice, or not the named one.
     """
     steps = _of_session(recording, session)
     stretches = [one for one in _stretches(steps) if agent is None or one.agent == agent]
@@ -95,7 +95,7 @@ def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
 
 
 def _of_session(recording: RecordedRun, session: str | None) -> list[Step]:
-    """Return the steps of one session, its blocks' begins and ends, and all agents' starts."""
+    """Return the steps of one session, the begin and end of its blocks, and all agents' starts."""
     steps = [
         step
         for step in recording.steps
@@ -163,7 +163,7 @@ def _options(steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[ActionGroup]:
-    """Yield the actions grouped by actor; all in an agent's span belong to the agent."""
+    """Yield the actions grouped by actor; all actions in an agent's span are the agent's."""
     starts: dict[str, ActionGroup] = {}
     current: ActionGroup | None = None
     block, blocks, task, heal = 0, 0, "", ""
@@ -198,14 +198,14 @@ def _stretches(steps: Sequence[Step]) -> Iterator[ActionGroup]:
 
 
 def _does(step: Step) -> bool:
-    """Return True if a step acted, False if it only looked."""
+    """Return True if a step acted, False if it only read."""
     name = step.call.name
     return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in DOING
 
 
 def _done(step: Step, outcome: Mapping[str, Any]) -> RecordedAction | None:
     """Return an action; None for an agent's failed tries and reports, which are not repeated."""
-    # A call of the page has no such outcome: it returned, or it raised.
+    # The outcome of a page's call has no `success`: the call returned or raised.
     success = bool(outcome.get("success", step.call.status == "ok"))
     agent = outcome.get("actor") == "agent"
     if agent and (not success or step.call.name in _NO_CODE):

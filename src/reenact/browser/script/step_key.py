@@ -20,8 +20,8 @@ def key_of(
     Args:
         action: The action, secrets as tokens.
         url: The page's address before the action.
-        elements: The last observation's, for an action that names an id of it.
-        before: The session's outcomes before it: its ordinal is counted among those of the script with the same key.
+        elements: The elements of the last observation, for an action that names an id.
+        before: The session's earlier outcomes. The ordinal counts those of the script with the same key.
     """
     base = base_of(action, url, elements)
     count, here = 0, ""
@@ -35,7 +35,7 @@ def key_of(
 
 
 def base_of(action: Mapping[str, Any], url: str, elements: Sequence[Mapping[str, Any]] = ()) -> str:
-    """`key_of` without its ordinal."""
+    """Return the key without its ordinal."""
     path = plain(where(url))
     return f"{action.get('type')} {_aim(action, elements)} @{path}"
 

@@ -38,14 +38,14 @@ Asked = do.Action | Mapping[str, Any] | str | None
 Hear = Callable[[Mapping[str, Any]], None]
 
 HEAL_LIMIT = 15_000
-"""Milliseconds that a mend may take on a page that does not come to rest."""
+"""Most milliseconds for a mend on a page that does not come to rest."""
 
 _NOT_STARTED = "it was not started"
 _open: set[SessionCore] = set()
 
 
 class SessionBlock(Protocol):
-    """A block of a script that a session's calls pass through while it lasts.
+    """A block of a script; until it ends, the session's calls pass through it.
 
     Attributes:
         task: Its purpose, in plain words.
@@ -73,7 +73,7 @@ class SessionBlock(Protocol):
 
 
 class SessionListener(Protocol):
-    """Told of the actions of all sessions of this process."""
+    """Receives the actions of all sessions of this process."""
 
     def acted(self, core: SessionCore, action: do.Action, actor: str, result: ExecutionResult) -> None:
         """Note an action and its result."""
@@ -88,19 +88,19 @@ class SessionCore:
     Args:
         past: The id of a session of the past, for `replay`.
         server: The server that has the browser, or None.
-        guest: The resources that a server gives to a session opened for a client.
-        options: Those of `SessionOptions`.
+        guest: The resources that a server gives to a client's session.
+        options: The options of `SessionOptions`.
 
     Attributes:
         recording: The recording of its effects.
         driver: Its browser.
         remote: The browser on a server, or None.
         raise_on_failure: True if a failed action raises ActionError by default.
-        outcomes: The outcome of each action, as it is recorded: without secrets.
+        outcomes: The recorded outcome of each action, without secrets.
         failed: True after a failed action or call of the page.
         asynchronous: True in a program that awaits.
         block: The block that the script is in, or None.
-        listeners: Those of all sessions.
+        listeners: The listeners of all sessions.
         targets: The identities of the script's elements in earlier good runs.
     """
 
@@ -131,7 +131,7 @@ class SessionCore:
     # -- start and stop --------------------------------------------------------------------------------------
 
     def start(self) -> Steps[None]:
-        """Start the browser. Raises SessionError where there is none, or it does not start."""
+        """Start the browser. Raises SessionError if there is none, or it does not start."""
         if self._closed is None:
             raise UsageError("the session has begun already")
         if self._past or self.recording.id:
@@ -151,7 +151,7 @@ class SessionCore:
             raise
 
     def stop(self, error: BaseException | None = None) -> Steps[None]:
-        """End the browser, and the session's own recording. Harmless when it has ended."""
+        """End the browser, and the session's own recording. May be called again."""
         try:
             yield from self.driver.stop("it was stopped")
         finally:
@@ -190,8 +190,8 @@ class SessionCore:
         Args:
             action: The action.
             actor: `script`, `agent` or `heal`.
-            hear: Called with the action's outcome, as it is recorded.
-            target: What its element must be: a known target, or the key of the script's step that a healer repeats.
+            hear: Called with the action's recorded outcome.
+            target: The expected element: a known target, or the key of the script's step that a healer repeats.
         """
         self.check_open()
 
@@ -215,7 +215,7 @@ class SessionCore:
     def _check(
         self, action: do.Action, actor: str, told: Mapping[str, Any], target: KnownTarget | str | None
     ) -> TargetCheck | None:
-        """Return the check of an action's element. Called with a live browser only, in its loop."""
+        """Return the check of an action's element. Called only with a live browser, in its loop."""
         folder = self.recording.folder
         self.targets.begin(None if folder is None else Path(folder))
         if not isinstance(action, do.Aimed):
@@ -245,7 +245,7 @@ class SessionCore:
         return TargetCheck(known, stops, "quiet" if mends else "time-out")
 
     def observe(self, url: str | None) -> Steps[Observation]:
-        """Return the page's content and its possible actions, after going to `url` if one is given."""
+        """Return the page's content and its possible actions; go to `url` first if there is one."""
         if url is not None:
             yield from self.execute("goto", None, {"url": url})
         self.check_open()
@@ -313,7 +313,7 @@ class SessionCore:
         return video
 
     def check_open(self) -> None:
-        """Raise SessionError where the session is not open."""
+        """Raise SessionError if the session is not open."""
         if self._closed == _NOT_STARTED and not self._past:
             raise SessionError("the session has not begun: open it by `with`, or start() it")
         if self._closed is not None:

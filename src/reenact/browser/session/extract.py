@@ -1,6 +1,6 @@
-"""Let a language model read a page: `scrape` with instructions or a format.
+"""Let a language model read a page: `scrape` with instructions or a response format.
 
-The model's call is an effect of its own, beside that of reading the page.
+The call of the model is an effect, after the effect that reads the page.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TASK = "Extract what is asked for from the page below. Use only what it says."
 
 
 def wanted(result: ExecutionResult, action: Action) -> bool:
-    """Return True if a model has to read the scraped page."""
+    """Return True if a model must read the scraped page."""
     if not isinstance(action, Scrape) or not result.success:
         return False
     return action.instructions is not None or action.response_format is not None
@@ -74,7 +74,7 @@ _runner: asyncio.Runner | None = None
 def _asked_here(agent: Any, prompt: str) -> Any:
     global _runner
     if in_a_loop():
-        # In a notebook a loop runs in this thread, so another thread has to wait for the model.
+        # In a notebook, a loop runs in this thread, so another thread waits for the model.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(agent.run(prompt))).result()
     if threading.current_thread() is not threading.main_thread():
@@ -82,7 +82,7 @@ def _asked_here(agent: Any, prompt: str) -> Any:
     if _runner is None:
         _runner = asyncio.Runner()
         atexit.register(_runner.close)
-    # Without a copy it would stay in the scope of its first use.
+    # Without a copy of the context, the runner would stay in the scope of its first use.
     return _runner.run(agent.run(prompt), context=contextvars.copy_context())
 
 

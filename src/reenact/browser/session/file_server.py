@@ -1,4 +1,4 @@
-"""Serve files at signed addresses on loopback, by a thread that runs as long as the program."""
+"""Serve files at signed addresses on loopback, in a thread that runs as long as the program."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
 }
-"""Media types by suffix: some players refuse a video with another type."""
+"""Media types by suffix; some players refuse a video of another type."""
 
 _UP = 10
-"""Seconds that the server may take to start."""
+"""Most seconds for the server to start."""
 
 
 class FileServer:
@@ -59,10 +59,10 @@ class FileServer:
 
     @property
     def port(self) -> int:
-        """The port of the server, which starts at the first use."""
+        """The port of the server, which starts when this is first read."""
         with self._lock:
             if self._port is None:
-                # Neither the thread nor its effects belong to the recorded program.
+                # The thread and its effects do not belong to the recorded program.
                 with boundary.entered(None):
                     self._port = _start(self._app)
             return self._port
@@ -90,7 +90,7 @@ _shelving = threading.Lock()
 
 
 def shelf(home: Path) -> FileServer:
-    """Return this process's shelf for a store."""
+    """Return this process's file server for a store."""
     home = home.absolute()
     with _shelving:
         found = _shelves.get(home)

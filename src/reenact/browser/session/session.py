@@ -1,7 +1,7 @@
 """A browser session: the object that a script or an agent drives.
 
-Every call crosses the boundary as one effect of kind `browser`. Live, it is done in the session's own thread; in a
-replay the recording answers, without a browser.
+Every call crosses the boundary as one effect of kind `browser`. Live, it is done in the session's thread; in a replay
+it is answered from the recording, without a browser.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Session:
             session.execute(type="goto", url="https://example.com")
             session.execute(type="click", selector="text=More information")
 
-    Its actions are recorded: in the current recording, or in one of its own.
+    Its actions are recorded, in the current recording or in one of its own.
 
     Args:
         session_id: A session of the past, for `replay()`.
         server: The server that has the browser and records the session; None for this machine.
-        guest: The resources that a server gives to a session opened for a client.
-        options: Those of `reenact.browser.page.session_options.SessionOptions`.
+        guest: The resources that a server gives to a client's session.
+        options: The options of `reenact.browser.page.session_options.SessionOptions`.
 
     Attributes:
         core: The inside of the session, for Reenact's own modules.
@@ -59,7 +59,7 @@ class Session:
     # -- start and stop --------------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start the browser. Raises SessionError where there is none, or it does not start."""
+        """Start the browser. Raises SessionError if there is none, or it does not start."""
         run(self.core.start())
         return self
 
@@ -70,7 +70,7 @@ class Session:
         return self
 
     def stop(self) -> None:
-        """End the browser, and the session's own recording. Harmless when it has ended."""
+        """End the browser, and the session's own recording. May be called again."""
         run(self.core.stop())
 
     async def astop(self) -> None:
@@ -127,7 +127,7 @@ class Session:
 
         Raises:
             ActionError: It could not be read.
-            UsageError: Instructions or a format, and no model: `Session(model=…)` or REENACT_MODEL names one.
+            UsageError: Instructions or a format without a model (`Session(model=…)` or REENACT_MODEL).
         """
         return run(self.core.scrape(url, {"instructions": instructions, **options}))
 
@@ -151,7 +151,7 @@ class Session:
 
     @property
     def recording(self) -> str | None:
-        """The folder of this session's recording, or None where nothing is recorded."""
+        """The folder of this session's recording, or None if nothing is recorded."""
         folder = self.core.recording.folder
         return None if folder is None else str(folder)
 
@@ -161,7 +161,7 @@ class Session:
 
     @property
     def outcomes(self) -> Sequence[Mapping[str, Any]]:
-        """The outcome of each action, as it is recorded: without secrets."""
+        """The recorded outcome of each action, without secrets."""
         return tuple(self.core.outcomes)
 
     @property
@@ -184,13 +184,13 @@ class Session:
 
     @property
     def page(self) -> PageProxy:
-        """Playwright's page: its methods are effects too, and a replay needs no browser for them."""
+        """Playwright's page. Its methods are effects, too, so that a replay needs no browser."""
         return PageProxy(self.core, self.core.driver.front or 0)
 
     def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse | RemoteReplay:
         """Return the session as a video: running, ended, or by its id (`Session(session_id=…)`).
 
-        Raises RecordingError where it was not kept.
+        Raises RecordingError if it was not kept.
         """
         return run(self.core.replay(pace=pace, mask=mask))
 
@@ -207,7 +207,7 @@ class Session:
         return str(await arun(self.core.ask(operations.telling_cdp())))
 
     def get_cookies(self) -> list[dict[str, Any]]:
-        """Return the browser's cookies. The recording has tokens in place of their values."""
+        """Return the browser's cookies. The recording has tokens instead of their values."""
         reading = telling_cookies(self.core.recording.secret)
         return cast("list[dict[str, Any]]", run(self.core.ask(reading)))
 

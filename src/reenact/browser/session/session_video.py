@@ -24,7 +24,7 @@ GOOD_FOR = 3600.0
 INSIDE = 20_000_000
 """Most bytes of a video embedded in a notebook.
 
-A larger one is shown from its address, while the program runs.
+A larger one is loaded from its address while the program runs.
 """
 
 
@@ -33,11 +33,11 @@ class ReplayResponse:
     """A session's video.
 
     Attributes:
-        mp4_url: Its address on this machine, signed, valid until `expires_at` and while this program runs. Without an
-            H.264 encoder it is the address of a page that plays the session.
+        mp4_url: Its signed address on this machine, valid until `expires_at` and while this program runs. Without an
+            H.264 encoder, the address of a page that plays the session.
         expires_at: The expiry of the address.
         playlist_content: A playlist (extended M3U) with that address, for players that open one.
-        video_start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
+        video_start_ms: The moment of the session at which the video begins, in milliseconds since the session began.
         video_duration_ms: Its duration.
         video: The file, its chapters, and the map from its time to the session's.
     """
@@ -96,14 +96,14 @@ def replay(
     home: Path | None = None,
     seconds: float = GOOD_FOR,
 ) -> ReplayResponse:
-    """Return a session's video at a signed address, while it runs, after it, and after a crash.
+    """Return a session's video at a signed address; the session may run, have ended or crashed.
 
     Args:
         source: The recording's folder, or one session of it.
         session: The number of the folder's session, from 1.
         pace: `real` or `compact`.
         mask: True to cover secrets.
-        home: The store's folder, which has the signing key; by default $REENACT_HOME, or .reenact here.
+        home: The store's folder, whose key signs the address; by default $REENACT_HOME, or `.reenact`.
         seconds: The validity of the address.
 
     Raises:
@@ -112,7 +112,7 @@ def replay(
     video = render(source, session=session, pace=pace, mask=mask)
     name = f"videos/{video.session}/{video.path.name}"
     with boundary.entered(None):
-        # A web server, for the few programs that show a video.
+        # Imported here because few programs show a video.
         shelf = import_module("reenact.browser.session.file_server").shelf
         url, expires = shelf(home or store_home()).lend(name, video.path, seconds=seconds)
     return ReplayResponse(

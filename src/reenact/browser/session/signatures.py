@@ -1,7 +1,7 @@
 """Signed addresses: the bearer may read the named file until the address expires.
 
-The signature is an HMAC of the path and the moment of expiry, with a key that lies beside that of the store's home, in
-the user's configuration directory.
+The signature is an HMAC of the path and the moment of expiry. Its key is beside that of the store's home, in the user's
+configuration directory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.core.trust import Identity
 from reenact.errors import RecordingError, UsageError
 
 KEY = "signing.key"
-"""The file with the key. Without it, all earlier addresses are void."""
+"""The file with the key. If it is deleted, all earlier addresses become invalid."""
 
 _BYTES = 32
 
@@ -39,9 +39,9 @@ class Signer:
     def of(cls, home: Path) -> Signer:
         """Return the signer of a store's home.
 
-        A missing key is created, readable by its owner alone. Raises RecordingError.
+        A missing key is created, readable only by its owner. Raises RecordingError.
         """
-        # This randomness is no effect of the recorded program.
+        # The random key is no effect of the recorded program.
         with boundary.entered(None):
             try:
                 path = Identity.made(home).folder / KEY
@@ -70,7 +70,7 @@ class Signer:
             return known and int(expires) > time.time()
 
     def _signature(self, path: str, expires: int) -> str:
-        # The moment contains digits only: no path can make two pairs sign the same text.
+        # The moment contains only digits, so two pairs never give the same text to sign.
         return hmac.new(self._key, f"{expires}\n{path}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -83,14 +83,14 @@ def _read(path: Path) -> bytes:
 
 
 def _make(path: Path) -> bytes:
-    """Write a new key atomically: two processes at once both use the first one's."""
+    """Write a new key atomically: of two processes at once, both use the first one's key."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(_BYTES))
     try:
         os.link(part, path)
     except OSError:
-        # A key exists already, or is damaged, or this disk has no hard links.
+        # A key exists already or is damaged, or this disk has no hard links.
         if not _read(path):
             part.replace(path)
     finally:

@@ -21,7 +21,7 @@ Its files may be deleted at any time, and are not exported.
 """
 
 _KEPT = 3
-"""Videos kept for one session and options: a running session gets a new one at each look."""
+"""Videos kept for one session and options: a running session gets a new one at each request."""
 
 _BLOCK = 1 << 20
 
@@ -36,7 +36,7 @@ def place(footage: Footage, options: str, label: str, suffix: str) -> Path:
     except OSError as error:
         raise RecordingError(f"{footage.path}: {error.strerror}") from None
     recording = footage.path.parent
-    # For a read-only recording, on another disk for instance: in the own store.
+    # The video of a read-only recording is kept in this machine's store.
     folder = recording / FOLDER if os.access(recording, os.W_OK) else home() / FOLDER / recording.name
     return folder / f"{footage.path.stem}-{label}-{digest.hexdigest()[:16]}{suffix}"
 

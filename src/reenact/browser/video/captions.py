@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reenact.browser.video.timeline import ActionTimes
 
 _AT_LEAST = 700
-"""Milliseconds that a caption is shown at least, if the next does not come before."""
+"""Least milliseconds of a caption, unless the next one begins earlier."""
 
 _AT_MOST = 6000
 
@@ -32,9 +32,9 @@ class Chapter:
 
 
 def chapters(marks: Sequence[ActionTimes], duration: int) -> list[Chapter]:
-    """Return one chapter for each action, and one before the first if that takes time."""
+    """Return one chapter for each action, and one for the time before the first action."""
     starts = [mark.shown for mark in marks]
-    # Two that begin at the same millisecond would give an empty chapter, and players refuse those.
+    # Two that begin at the same millisecond would give an empty chapter, which players refuse.
     for place in range(1, len(starts)):
         starts[place] = max(starts[place], starts[place - 1] + 1)
     found = []
@@ -74,7 +74,7 @@ def webvtt(marks: Sequence[ActionTimes], duration: int) -> str:
 def _lines(said: str) -> str:
     """Remove empty lines and control characters.
 
-    An empty line would end the cue and let the text begin another.
+    After an empty line, the text could begin another cue.
     """
     lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in said.splitlines())
     return "\n".join(line for line in lines if line)

@@ -1,7 +1,7 @@
 """Draw a frame (page, masks, mark, pointer, cards, bar) as the planes that H.264 encodes.
 
-A page is decoded once, and each overlay is a small patch that is made once: most frames of a session differ from the
-one before by a pointer or a line of text. A whole picture in RGB is never made.
+Most frames differ from the one before only by a pointer or a line of text. So a page is decoded once, each overlay is a
+small patch that is made once, and no frame is converted from RGB.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.browser.video.timeline import Pointer, Ring, Shot
 from reenact.errors import RecordingError
 
 NARROWEST = 640
-"""Pixels that a caption needs; a narrower page is centred."""
+"""Least width of the frame in pixels, for its captions; a narrower page is centred."""
 
 WIDEST, HIGHEST = 1920, 1200
 """Largest width and height in pixels; a larger page is scaled down."""
@@ -28,7 +28,7 @@ WIDEST, HIGHEST = 1920, 1200
 _KEPT = 3
 _FORMATS = ("JPEG", "PNG", "WEBP")
 _LARGEST = 64_000_000
-"""Largest number of pixels of a picture that is decoded."""
+"""Most pixels of a picture that is decoded."""
 
 _UNOPENED = "about:blank"
 """The address of a tab in which nothing was opened."""
@@ -43,12 +43,12 @@ _MASK = (197, 203, 212)
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The place of the page in the frame, in even numbers, because four pixels share one colour.
+    """The place of the page in the frame, in even numbers because four pixels share one colour.
 
     Attributes:
-        width: Of the frame.
-        height: Of the frame, with the bar.
-        page: Left, top, width and height of the page's place.
+        width: The frame's width.
+        height: The frame's height, with the bar.
+        page: Left, top, width and height of the page.
     """
 
     width: int
@@ -69,7 +69,7 @@ class Painter:
 
     Args:
         layout: The places in the frame.
-        blob: Returns the bytes at an address; raises RecordingError where they are missing.
+        blob: Returns the bytes at an address; raises RecordingError if they are missing.
         mask: True to cover secrets.
 
     Attributes:
@@ -103,7 +103,7 @@ class Painter:
     def _ring(
         self, frame: Planes, ring: Ring, scale: float, page: tuple[int, int, int, int]
     ) -> tuple[int, int, int, int] | None:
-        """Draw a ring; return the left, top, right and bottom of its patch, None if out of sight."""
+        """Draw a ring; return left, top, right and bottom of its patch, or None if it is invisible."""
         left, top, width, height = page
         x, y, across, down = (value * scale for value in ring.box)
         # The visible part of the element, with a small margin.
@@ -158,7 +158,7 @@ class Painter:
         return ((bounds[0] - drawn[0]) // 4 * 2, (bounds[1] - drawn[1]) // 4 * 2, *drawn)
 
     def _page(self, picture: PaintedPage | None, *, unopened: bool) -> Planes:
-        """Return the frame with the page alone."""
+        """Return the frame with only the page."""
         key = (picture, unopened)
         found = self._pages.get(key)
         if found is None:
@@ -176,7 +176,7 @@ class Painter:
         frame.fill(place, _BLANK)
         page = None if picture is None else self._read(picture.blob, place[2:])
         if unopened and (picture is None or (page is not None and page.uniform)):
-            # A white picture says nothing, and a video often begins with it.
+            # A video often begins with a white picture, which would explain nothing.
             self._word(frame, place, "empty", "Empty page: no address is open yet")
             return frame
         if picture is None:
@@ -213,7 +213,7 @@ class Painter:
         if address in self.lost:
             return None
         try:
-            # Readers of other formats may start programs, or unpack hidden contents.
+            # Decoders of other formats may start programs, or unpack hidden contents.
             image: Image.Image = Image.open(io.BytesIO(self._blob(address)), formats=_FORMATS)
             if image.width * image.height > _LARGEST:
                 raise ValueError("too many pixels")

@@ -1,7 +1,6 @@
-"""Encode frames into a file: by PyAV, by ffmpeg if found, or into a self-contained page.
+"""Encode frames into a file: with PyAV, with ffmpeg, or as a self-contained page.
 
-Each frame has its own time, and no frames are added between: the variable rate needs a ninth of the size and a
-twelfth of the work of a fixed rate.
+Each frame has its own time. This variable rate needs a ninth of the size and a twelfth of the work of a fixed rate.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ BETWEEN = "120"
 A seek decodes at most this many, and together they are as large as one key frame.
 """
 
-# JPEG's matrix is kept and declared, because converting it would cost more than the encoding.
+# JPEG's colour matrix is kept and declared, because converting it would take longer than encoding.
 _MATRIX = 6
 _LIMITED = 1
 
 
 class VideoEncoder(Protocol):
-    """Takes frames in the order of time and writes a file."""
+    """Writes frames, given in the order of time, into a file."""
 
     def add(self, ms: int, planes: Planes) -> None:
         """Add a frame that is shown from that millisecond on."""
@@ -91,7 +90,7 @@ class PyAvEncoder:
     def close(self, ms: int) -> None:
         """Set the end of the last frame and complete the file."""
         if self._last is not None and self._last[0] < ms - 1:
-            # Repeat the last frame, because players stop at the beginning of their last frame.
+            # Repeat the last frame, because players stop at the beginning of the last frame.
             self._encode(ms - 1, self._last[1])
         for packet in self._stream.encode(None):
             if packet.pts == ms - 1:
@@ -116,7 +115,7 @@ class PyAvEncoder:
 
 
 class FfmpegEncoder:
-    """H.264 in MP4 by an ffmpeg program that receives raw frames with their times."""
+    """H.264 in MP4, by an ffmpeg process that receives raw frames with their times."""
 
     def __init__(self, path: Path, size: tuple[int, int], title: str, chapters: Sequence[Chapter]) -> None:
         program = ffmpeg()

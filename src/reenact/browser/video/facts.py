@@ -1,6 +1,6 @@
-"""Read a session once before drawing: its actions, its cards, and its pace.
+"""Read a session once before drawing it: its actions, its cards, and its pace.
 
-The memory used grows with the actions, never with the pictures.
+The memory used grows with the actions, not with the pictures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REST = 1.0
 """Seconds that the last picture is shown."""
 
 _CARD = 2.0
-"""Seconds that a dialog, a download or a file chooser is shown, though the session went on."""
+"""Seconds that a dialog, a download or a file chooser is shown, even if the session goes on."""
 
 Actor = Literal["script", "agent", "heal"]
 
@@ -28,17 +28,17 @@ class VideoAction:
     """One action of a session; times are in seconds since the recording began.
 
     Attributes:
-        number: Of the recording's step, as everywhere; without the recording's events counted from 1.
+        number: The number of the recording's step; without the recording's events, counted from 1.
         call: The number of its effect in the recording.
         actor: The actor.
         words: Its short description.
         box: Its element, if it has one.
-        point: The target of the pointer.
-        settled: The moment since which the page before it is the one that it was done on.
+        point: The position to which the pointer moves.
+        settled: The moment from which on the page is the one that it was done on.
         began: The moment before it was done.
         left: The moment of its move to another page or tab, or None.
-        ended: The moment it was done; None where the recording breaks off.
-        success: Its outcome, likewise.
+        ended: The moment it was done; None if the recording ends before.
+        success: True if it was done, or None.
         message: The reason of its failure.
         holds: True if it leaves the pointer pressed, for the next action to move.
     """
@@ -77,10 +77,10 @@ class SessionFacts:
         begin: The session's first moment, in seconds since the recording began.
         start: The moment of the first picture.
         end: Its last moment.
-        size: Width and height of the page's place: the window's, or less where it was filmed smaller.
-        lines: The number of lines read; lines written later are not part of the story.
-        actions: In order.
-        cards: In order.
+        size: Width and height of the page: those of the window, or less if it was filmed smaller.
+        lines: The number of lines read; lines written later do not count.
+        actions: The actions, in order.
+        cards: The cards, in order.
         pace: The map of its time to the video's.
     """
 
@@ -97,13 +97,13 @@ class SessionFacts:
 def read(
     footage: Footage, kind: Kind = "real", *, mask: bool = True, numbers: Mapping[object, int] | None = None
 ) -> SessionFacts:
-    """Read a session's story. The session may still be running, or have broken off.
+    """Read a session's facts. The session may still be running, or have been cut off.
 
     Args:
         footage: The session.
         kind: The pace of the video.
         mask: True to cover secrets.
-        numbers: The recording's number of each step by the number of its effect; without it they are counted here.
+        numbers: The number of each step by that of its effect; without it, actions are counted.
     """
     stage = VisibleTabs(size_of(footage.head["viewport"]))
     reading = _FactsReader(kind, mask, footage.head.t, stage, numbers or {})
@@ -114,7 +114,7 @@ def read(
 
 @dataclass(slots=True)
 class _UnderWay:
-    """The state of an action until it is done."""
+    """The state of an unfinished action."""
 
     action: VideoAction
     fields: Mapping[str, Any]
@@ -122,7 +122,7 @@ class _UnderWay:
     hidden: bool
 
     def say(self, selectors: object = None) -> None:
-        """Describe it in words, as far as it is known."""
+        """Describe it in words, from the facts known so far."""
         thing = labels.element(selectors, self.selector)
         self.action.words = labels.action(self.fields, thing, hidden=self.hidden)
 
@@ -148,7 +148,7 @@ class _FactsReader:
         self.lines += 1
         self.last = max(self.last, entry.t)
         if self.stage.picture is not None and self.pace is None:
-            # The time before the first picture is not part of the video, unless an action was done in it.
+            # The video begins with the first picture, or with an action before it.
             self._begin(entry.t)
         if entry.event in {"frame", "anchor"}:
             self._painted(entry)
@@ -176,7 +176,7 @@ class _FactsReader:
 
     def _size(self, head: FootageEntry) -> tuple[int, int]:
         size = size_of(head["viewport"])
-        # Pictures of a large window are scaled down when taken: enlarging them would show no more.
+        # Pictures of a large window were scaled down when taken, and enlarging them would show no more.
         if not size[0] or 0 < self.largest[0] < size[0]:
             size = self.largest
         return (round(size[0]), round(size[1])) if size[0] else (1280, 720)
@@ -250,7 +250,7 @@ class _FactsReader:
             self._begin(entry.t)
 
     def _hide(self) -> None:
-        """Remove the filled value from an action's words while its field is covered."""
+        """Remove the filled value from an action's words if its field is covered."""
         if not self.mask:
             return
         masks = self.stage.picture.masks if self.stage.picture else ()
@@ -262,7 +262,7 @@ class _FactsReader:
 
 
 def card(entry: FootageEntry) -> Card | None:
-    """Return the card for a line that no pixels show, or None for other lines."""
+    """Return the card for an event that no pixels show, or None for any other line."""
     match entry.event:
         case "dialog":
             answer = entry["answer"]

@@ -19,11 +19,11 @@ class Video:
     """A session's video.
 
     Attributes:
-        path: The file: MP4, or a page (`.html`) where there is no encoder.
-        captions: Its captions, WebVTT.
+        path: The file: MP4, or a page (`.html`) without an encoder.
+        captions: The file of its captions, WebVTT.
         session: The session's id.
-        begin: The session's begin, in seconds since the recording began.
-        start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
+        begin: The session's start, in seconds since the recording began.
+        start_ms: The moment of the session at which the video begins, in milliseconds since the session began.
         duration_ms: Its duration.
         size: Width and height in pixels, the bar below the page included.
         segments: Pairs of a moment of the video and the moment of the session that it shows, both in milliseconds;
@@ -52,9 +52,9 @@ class Video:
         return _mapped(self.segments, session_ms, 1)
 
     def at(self, t: float) -> float:
-        """Return the moment of the video, in milliseconds, that shows an event of the recording.
+        """Return the moment of the video, in milliseconds, that shows a moment of the recording.
 
-        `t` is the event's time in seconds since the recording began.
+        `t` is in seconds since the recording began.
         """
         return self.video_ms((t - self.begin) * 1000)
 
@@ -70,7 +70,7 @@ class Video:
 
 
 def known(path: Path) -> Video | None:
-    """Return the video at a path, from its manifest; None where a file is missing or damaged."""
+    """Return the video at a path, from its manifest; None if a file is missing or damaged."""
     try:
         data: dict[str, Any] = orjson.loads(path.with_suffix(".json").read_bytes())
         video = Video(

@@ -1,4 +1,4 @@
-"""Write text into a picture: choose a font that has its letters, and cut the line to fit."""
+"""Write text into a picture: choose a font with its letters, and cut the line to fit."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _BOLD = (
 
 @lru_cache(maxsize=64)
 def font(size: int, *, bold: bool = False) -> Font:
-    """Return the captions' font: a usual one of the system, else Pillow's own."""
+    """Return the captions' font: a common one of the system, else Pillow's own."""
     found = _fonts(size, bold=bold)
     return found[0]
 
 
 def fitting(words: str, size: int, *, bold: bool = False) -> Font:
-    """Return the first font that has all letters of a text; the usual one where none has."""
+    """Return the first font that has all letters of a text, or the captions' font if none has."""
     if words.isascii():
         return font(size, bold=bold)
     return _covering(frozenset(words), size, bold)

@@ -11,10 +11,10 @@ from typing import Any
 from reenact.core.redact import says_secret
 
 LONGEST = 200
-"""Most characters of a caption's text; it is cut further where its place is narrow."""
+"""Most characters of a caption; it is cut further if its place is narrow."""
 
 HIDDEN = "•••••"
-"""The text in the place of a secret."""
+"""The text instead of a secret."""
 
 _TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
 _ROLE = re.compile(r'role=(\w+)\[name="((?:[^"\\]|\\.)*)"[^\]]*\]$')
@@ -70,13 +70,13 @@ _CALLS = {
     "type": "fallback_fill",
     "uncheck": "check",
 }
-"""Playwright's calls that act, and the actions that they are."""
+"""Playwright's calls that act, and the equal actions."""
 
 
 def plain(text: object, limit: int = LONGEST) -> str:
     """Return a text on one line, shortened, without control characters and secrets.
 
-    Characters that change the direction of text are removed too.
+    Characters that change the direction of text are removed, too.
     """
     # A page may contain a megabyte of text: only a little more than the shown part is read.
     joined = " ".join(str(text)[: limit * 4].split())
@@ -90,7 +90,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
 
     Args:
         fields: The action: its `type` and fields.
-        element: The element in words, where that is better than the action's own selector.
+        element: The element in words, if these are better than the action's selector.
         hidden: True if the value that it fills is secret.
     """
     fields = _as_action(fields)
@@ -113,7 +113,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
 
 
 def _as_action(fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call of `session.page` as the action that it is; others as they are."""
+    """Convert a call of `session.page` to the equal action; return others unchanged."""
     name = str(fields.get("type", "")).removeprefix("page.")
     args = fields.get("args")
     given = list(args) if isinstance(args, (list, tuple)) else []
@@ -179,7 +179,7 @@ def _object(kind: str, fields: Mapping[str, Any], element: str) -> str:
 
 
 def _quoted(text: object, limit: int, *, hidden: bool) -> str:
-    # A text that is empty hides nothing.
+    # An empty text hides nothing.
     return HIDDEN if hidden and text != "" else f"“{plain(text, limit)}”"
 
 

@@ -1,6 +1,6 @@
-"""Encode raw frames with their times as uncompressed Matroska, to be piped into ffmpeg.
+"""Encode raw frames with their times as uncompressed Matroska, as ffmpeg's input.
 
-A pipe of bare frames has no times, and a fixed rate would need many times the frames.
+A pipe of raw frames has no times, and a fixed rate would need many times the frames.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _UNKNOWN = b"\x01\xff\xff\xff\xff\xff\xff\xff"
 
 
 def head(width: int, height: int) -> bytes:
-    """Return the stream's head for planar YCbCr of that size; one tick is a millisecond."""
+    """Return the stream's header for planar YCbCr of that size; one tick is a millisecond."""
     video = _number(0xB0, width) + _number(0xBA, height) + _element(0x2EB524, b"I420")
     track = (
         _number(0xD7, 1) + _number(0x73C5, 1) + _number(0x83, 1) + _number(0x9C, 0)
@@ -28,7 +28,7 @@ def head(width: int, height: int) -> bytes:
 
 
 def frame(ms: int, data: bytes) -> bytes:
-    """Return one frame at its millisecond, in a cluster of its own."""
+    """Return one frame at its millisecond, in its own cluster."""
     block = _element(0xA3, b"\x81\x00\x00\x80" + data)
     return _element(0x1F43B675, _number(0xE7, ms) + block)
 

@@ -30,7 +30,7 @@ COLOURS = {
     "heal": (201, 133, 11),
     "failed": (212, 49, 56),
 }
-"""Colours of the actors and of failure; words beside them tell them apart in grey too."""
+"""Colours of the actors and of failure; words beside them distinguish them without colours."""
 
 _SCALE = 4
 _INK = (242, 244, 247)
@@ -39,14 +39,14 @@ _ALARM = (255, 138, 138)
 _GROUND = (24, 27, 33)
 _CLOCK = 96
 
-# JPEG uses the full range of a byte, H.264 by default the limited one: players that ignore the flag are right too.
+# JPEG uses the full range of a byte, H.264 by default the limited one. Converting serves players that ignore the flag.
 _LUMA = [16 + round(value * 219 / 255) for value in range(256)]
 _CHROMA = [128 + round((value - 128) * 224 / 255) for value in range(256)]
 
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """A picture in H.264's form: brightness, and two colour planes of half the width and height."""
+    """A picture in H.264's form: brightness, and two colour planes of half its size."""
 
     y: Image.Image
     u: Image.Image
@@ -113,16 +113,16 @@ class Overlay:
         self.width, self.height = image.size
 
     def at(self, x: int, y: int) -> tuple[Planes, Image.Image, Image.Image]:
-        """Return its planes, its opacity and that of its colours, moved by 0 or 1 pixel.
+        """Return its planes, and the opacity for brightness and colours, moved by 0 or 1 pixel.
 
-        The move is needed because colours have even places.
+        The move is needed because colours have even positions.
         """
         made = self._made.get((x, y))
         if made is None:
             width, height = (self.width + x + 1) // 2 * 2, (self.height + y + 1) // 2 * 2
             image = Image.new("RGBA", (width, height))
             image.paste(self._image, (x, y))
-            # Uncovered pixels take a colour close to their neighbours', or the edges would be dark.
+            # Uncovered pixels take the overlay's mean colour, or the edges would be dark.
             alpha = image.getchannel("A")
             flat = Image.new("RGB", image.size, _mean(self._image))
             flat.paste(image, (0, 0), alpha.point([255 if value else 0 for value in range(256)]))
@@ -172,7 +172,7 @@ def press(colour: str) -> Overlay:
 
 @lru_cache(maxsize=1)
 def dots() -> Overlay:
-    """Return the dots that are drawn in the place of a secret."""
+    """Return the dots that are drawn instead of a secret."""
     image = Image.new("RGBA", (52 * _SCALE, 8 * _SCALE), (86, 97, 114, 0))
     draw = ImageDraw.Draw(image)
     for number in range(5):
@@ -183,7 +183,7 @@ def dots() -> Overlay:
 
 @lru_cache(maxsize=16)
 def card(kind: str, title: str, words: str, width: int) -> Overlay:
-    """Return a card over the page, for events that its pixels do not show."""
+    """Return a card over the page, for an event that its pixels do not show."""
     label = {"dialog": "DIALOG", "download": "DOWNLOAD", "chooser": "FILE CHOOSER", "crash": "CRASH"}.get(
         kind, ""
     )

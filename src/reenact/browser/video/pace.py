@@ -1,6 +1,6 @@
-"""Map the video's time to the session's: in real time, or with idle time compressed.
+"""Map the video's time to the session's: in real time, or with shortened idle time.
 
-The map is kept beside the video, so that steps, network and console find their place in it.
+The map is kept beside the video, to show steps, network and console at their times.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ Kind = Literal["real", "compact"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 IDLE = 1.5
-"""Seconds without any change that a compact video shows; longer gaps are cut to this."""
+"""Most seconds without a change in a compact video; longer gaps are shortened."""
 
 BEFORE = 0.6
-"""Seconds of still picture before an action in a compact video, for the pointer to move."""
+"""Seconds of still picture before an action in a compact video, in which the pointer moves."""
 
 FAILED = 1.2
-"""Seconds of still picture after a failed action, for its message to be read."""
+"""Seconds of still picture after a failed action, to read its message."""
 
 Knot = tuple[float, float]
 """A moment of the video and the moment of the session that it shows, both in seconds."""
 
 
 class Pace:
-    """The map, built in the order of time: `happened` for each change, `hold` for each action.
+    """The map, built in the order of time: call `happened` at each change, `hold` at each action.
 
-    Between two knots time is linear; where only the video's time advances, the picture stands still.
+    Between two knots time is linear. The picture stands still where only the video's time advances.
 
     Attributes:
         knots: The map, at least its two ends.
@@ -54,7 +54,7 @@ class Pace:
         self._session = t
 
     def hold(self, t: float, seconds: float) -> None:
-        """Note a moment to look at: a compact video stands still for that many seconds."""
+        """Let a compact video stand still at a moment for that many seconds."""
         self.happened(t)
         if self.kind == "compact":
             self._knot()
@@ -71,7 +71,7 @@ class Pace:
     def video(self, t: float, *, after: bool = False) -> float:
         """Return the moment of the video that shows a moment of the session.
 
-        `after` chooses the end of a still picture instead of its begin.
+        `after` chooses the end of a still picture instead of its start.
         """
         find = bisect_right if after else bisect_left
         place = find(self.knots, t, key=lambda knot: knot[1])
@@ -101,8 +101,8 @@ class Pace:
 def between(knots: Sequence[Knot], place: int, at: float, *, source: int) -> float:
     """Interpolate `at` from one side of a map to the other.
 
-    `source` is the side of `at`: 0 for the video, 1 for the session. `place` is the index of the first knot that is
-    not before it.
+    `source` is the side of `at`: 0 for the video, 1 for the session. `place` is the index of the first knot not before
+    it.
     """
     other = 1 - source
     if place == 0:

@@ -1,6 +1,6 @@
-"""The video without an encoder: a page that contains its frames and shows each at its time.
+"""A page instead of a video, without an encoder: it contains the frames with their times.
 
-It needs no server and sends no request. Recorded contents are in it only as pixels, and as text that is data.
+It needs no server and sends no request. It contains recorded data only as pixels and as escaped text.
 """
 
 from __future__ import annotations

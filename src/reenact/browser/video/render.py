@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from reenact.browser.video.encode import VideoEncoder
 
 VERSION = 4
-"""Version of the rendering; a change makes kept videos of an older version be made anew."""
+"""Version of the rendering; kept videos of another version are made again."""
 
 Means = Literal["pyav", "ffmpeg", "page"]
 
 Progress = Callable[[int, int], None]
-"""A function called with the drawn milliseconds and their total."""
+"""A function that is called with the drawn milliseconds and the total."""
 
 
 def render(
@@ -40,16 +40,16 @@ def render(
     means: Means | None = None,
     progress: Progress | None = None,
 ) -> Video:
-    """Make a session's video, or return the one made before.
+    """Make a session's video, or return the kept one.
 
-    The session may still run, or have broken off: the video shows its recorded part.
+    The session may be running or have been cut off: the video shows its recorded part.
 
     Args:
         source: A recording's folder, or one session of it.
         target: The file, `NAME.mp4` or `NAME.html`; without it, the video is kept in the recording's folder. Captions
-            (`NAME.vtt`) and the map of its time (`NAME.json`) go beside it.
+            (`NAME.vtt`) and the map of its time (`NAME.json`) are written beside it.
         session: The number of the folder's session, from 1.
-        pace: `real` is true to time; `compact` shortens idle time, and stands still before each action.
+        pace: `real` keeps all time; `compact` shortens idle time, and stands still before each action.
         mask: True to cover secrets.
         means: `pyav`, `ffmpeg` or `page`; by default the first available one.
         progress: Called with the progress.
@@ -60,7 +60,7 @@ def render(
     """
     footage = source if isinstance(source, Footage) else one_of(source, session)
     chosen = _means(means, target, pace)
-    # The rendering is no effect of a recorded program around it.
+    # Rendering is no effect of a recorded program that calls it.
     with boundary.entered(None):
         place = _place(footage, chosen, pace, mask=mask)
         video = known(place)
@@ -71,7 +71,7 @@ def render(
 
 
 def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Video | None:
-    """Return the video of a session's current state if it was made before, else None."""
+    """Return the kept video of a session's current state, or None."""
     with boundary.entered(None):
         return known(_place(footage, means(), pace, mask=mask))
 
@@ -85,7 +85,7 @@ def _place(footage: Footage, means: Means, kind: pace.Kind, *, mask: bool) -> Pa
 def one_of(folder: Path, number: int) -> Footage:
     """Return one session of a recording, from 1.
 
-    Raises RecordingError where there is none of that number.
+    Raises RecordingError if there is none of that number.
     """
     found = footages.sessions(folder)
     if not found:
@@ -150,7 +150,7 @@ def _make(
 
 
 def _numbers(footage: Footage) -> dict[object, int]:
-    """Return the recording's step numbers by effect number; empty where there are no events."""
+    """Return the recording's step numbers by effect number; empty without events."""
     try:
         steps = local.load(footage.path.parent).steps
         return {step.call.number: step.number for step in steps if step.call.kind == "browser"}

@@ -1,4 +1,4 @@
-"""Track the visible page: the tabs, the last picture of each, and the active tab."""
+"""Track the visible page: the tabs, their last pictures, and the active tab."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Box = tuple[float, float, float, float]
 """x, y, width and height in CSS pixels of the main viewport."""
 
 LATE = 2.0
-"""Seconds by which a picture's line may come after later lines."""
+"""Most seconds by which a picture's line may come late in the file."""
 
 _MOST = 5_000
-"""Largest number of buffered lines: so a file whose clock stands still can be read too."""
+"""Most buffered lines, in case all lines of a file have the same time."""
 
 SEEN = ("tab", "frame", "anchor", "before", "after", "dialog", "download", "chooser", "crash", "end")
 """The events that change the visible picture."""
@@ -41,8 +41,8 @@ class PaintedPage:
 
     Attributes:
         blob: The address of its JPEG.
-        width: Of the page that it shows, in CSS pixels; 0 where unknown. The JPEG may be smaller.
-        height: Likewise.
+        width: Width of the shown page in CSS pixels; 0 if unknown. The JPEG may be smaller.
+        height: Its height.
         masks: Its secret boxes, in CSS pixels.
     """
 
@@ -72,7 +72,7 @@ class VisibleTabs:
     Attributes:
         shown: The number of the visible tab.
         tabs: All tabs by their numbers.
-        picture: The visible picture; a closed tab leaves its last picture until there is another.
+        picture: The visible picture; that of a closed tab stays until there is another.
     """
 
     viewport: tuple[float, float] = (0, 0)
@@ -127,8 +127,8 @@ class VisibleTabs:
         wide, high = self.viewport
         if not (0 < width < wide and abs(width * high - height * wide) <= 2 * wide):
             return PaintedPage(blob, width, height, masks)
-        # The session's page scaled down, judged by its shape. In case it is a small window of that shape, its
-        # secrets are covered too.
+        # By its proportions this is the session's page, scaled down. In case it is a small window of these proportions,
+        # its secrets are covered unscaled, too.
         scale = wide / width
         more = tuple((x * scale, y * scale, across * scale, down * scale) for x, y, across, down in masks)
         return PaintedPage(blob, wide, high, masks + more)
@@ -168,7 +168,7 @@ class VisibleTabs:
 
 
 def box_of(value: Any) -> Box | None:
-    """Return a box from the footage's list, or None where it is invalid."""
+    """Return a box from the footage's list, or None if it is invalid."""
     if not isinstance(value, list | tuple) or len(value) != 4:
         return None
     if not all(isinstance(one, int | float) for one in value):
@@ -178,12 +178,12 @@ def box_of(value: Any) -> Box | None:
 
 
 def number_of(value: Any, other: int) -> int:
-    """Return a whole number, or `other` where it is none."""
+    """Return a whole number, or `other` if it is none."""
     return value if isinstance(value, int) else other
 
 
 def size_of(value: Any) -> tuple[float, float]:
-    """Return a width and a height, or (0, 0) where they are invalid."""
+    """Return a width and a height, or (0, 0) if they are invalid."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return (0, 0)
     width, height = map(_length, value)

@@ -1,7 +1,6 @@
 """Compute the frames of the video: the active tab's picture, the mark, and the pointer.
 
-All times here are the video's, in milliseconds on a grid. The frames are a stream: only the current stage is in
-memory.
+All times here are the video's, in milliseconds on a grid. The frames are a stream: only the current state is in memory.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ _LEAST = 100
 """Least milliseconds of a mark, so that a quick action is visible."""
 
 _LATE = 75
-"""Milliseconds by which an action may be shown late, where several came at once."""
+"""Milliseconds by which an action may be shown late if several came at once."""
 
 _CARD = 1000
-"""Least milliseconds of a card, because it would be too short in compressed idle time."""
+"""Least milliseconds of a card, which would be too short in shortened idle time."""
 
 _PRESSED = 250
 """Milliseconds that a press of the pointer is visible."""
 
 _BEAT = 1000
-"""Most milliseconds without a frame, so that the clock advances and a seek finds a frame."""
+"""Most milliseconds without a frame, so that the clock advances and a seek lands nearby."""
 
 _CARDS = 4
 """Number of cards visible at once."""
@@ -108,11 +107,11 @@ class ActionTimes:
 
     Attributes:
         action: The action.
-        shown: The begin of its caption and its ring.
+        shown: The start of its caption and its ring.
         glide: The start of the pointer's move to it.
         acts: The moment of the action.
         unmarked: The end of the ring.
-        ended: The moment its outcome is shown; None where it has none.
+        ended: The moment its outcome is shown, or None.
     """
 
     action: VideoAction
@@ -128,7 +127,7 @@ class VideoTimeline:
 
     Args:
         footage: The session.
-        story: The session's story from `story.read`.
+        story: The session's facts from `facts.read`.
         smooth: True to move the pointer smoothly and to advance the clock; False to show changes only.
 
     Attributes:
@@ -159,7 +158,7 @@ class VideoTimeline:
                 last = shot
 
     def _moments(self, stage: VisibleTabs) -> Iterator[tuple[int, bool]]:
-        """Yield the moments to draw; all lines of one moment are taken in before it."""
+        """Yield the moments to draw, after all lines of each moment were read."""
         now, dirty = 0, True
         pace = self._story.pace
         lines = islice(self._footage.entries(*SEEN), self._story.lines)
@@ -256,7 +255,7 @@ def _marks(story: SessionFacts) -> list[ActionTimes]:
         if pace.kind == "compact":
             shown = _grid(pace.video(action.began))
         else:
-            # No time is inserted: the frames before the action are there, as far as they show the same page.
+            # No time is inserted: the pointer moves during earlier frames of the same page.
             same = min(_grid(pace.video(action.settled)), acts)
             shown = max(acts - round(BEFORE * 1000), same, _free(marks, acts))
         if marks:

@@ -1,4 +1,4 @@
-"""A page to watch a session: screen, steps, messages, network, console and trees in sync."""
+"""A page that plays a session: screen, steps, messages, network, console and trees in sync."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ def write(
 ) -> Path:
     """Write a self-contained page that plays a session, alone or beside another one.
 
-    It can be written at any time: of a running session, or of a killed program's, it shows the recorded part. The
-    page fetches nothing.
+    The session may be running or have been killed: the page shows its recorded part. The page fetches nothing.
 
     Args:
         folder: The recording's folder.
         target: The file to write.
         beside: Another recording's folder, to compare it with.
         session: The number of their session, from 1.
-        frames: Play the pictures themselves, as is done without a video encoder.
+        frames: Play pictures instead of a video, as without a video encoder.
         pace: `real`, or `compact`: idle stretches are skipped.
         mask: Cover secrets.
         ignore: Parts left out of the comparison, by the rules of `reenact diff`.

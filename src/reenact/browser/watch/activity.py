@@ -89,7 +89,7 @@ def told(entries: Iterable[FootageEntry], budget: Budget) -> list[Row]:
 
 
 def _told(entry: FootageEntry, budget: Budget) -> Row:
-    # An event that a user would have seen outside the page is shown on the screen for a moment.
+    # An event that a user would have seen outside of the page is shown on the screen for a moment.
     beside = card(entry)
     said = (
         str(entry["text"] or "") if beside is None else ": ".join(filter(None, (beside.title, beside.text)))

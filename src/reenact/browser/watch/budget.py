@@ -1,4 +1,4 @@
-"""Limit the texts of a page: cut long ones, and only count the rest once the page is full."""
+"""Limit the texts of a page: cut long ones, and leave out the rest once the page is full."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from reenact.analysis.views.text import cut
 
 
 class Budget:
-    """The letters that a page still takes; the number of left out letters is always given.
+    """The number of characters that a page can still take; each cut notes the missing number.
 
     Args:
-        most: The letters in all.
-        where: The source of the rest, for the note in a text's place.
+        most: The number of characters of all texts.
+        where: The source of the whole text, for the note.
     """
 
     def __init__(self, most: int, where: str) -> None:

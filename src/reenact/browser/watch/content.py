@@ -1,4 +1,4 @@
-"""Gather one session for its page: steps, screen, network, console and trees, by one clock."""
+"""Gather the data of one session's page: steps, screen, network, console and trees."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.errors import CorruptRecording
 
 PICTURES = 20_000_000
-"""Bytes of the pictures in messages that one side of a page takes."""
+"""Most bytes of pictures in messages on one side of a page."""
 
 LETTERS = 24_000_000
-"""Letters of texts that one side of a page takes; packed they are about a tenth of that."""
+"""Most characters of texts on one side of a page, which compress to a tenth."""
 
 _USUAL = (1280.0, 720.0)
 _TIMES = ("t", "end")
@@ -40,14 +40,14 @@ class WatchContent:
     Attributes:
         view: The session.
         count: The number of the recording's steps.
-        footage: The session's file, or None where there is none: a replay without a browser shows no pictures.
+        footage: The session's file, or None: a replay without a browser has no pictures.
         scenes: The times at which pictures appear, and their places in `pictures`.
-        pictures: The pictures that it shows, if it shows pictures.
-        video: The video that it shows instead.
-        file: The name of the video's file, if that lies beside the page.
-        moments: The addresses of the pages themselves.
+        pictures: The pictures to show, if there is no video.
+        video: The video to show instead.
+        file: The name of the video's file, if it is beside the page.
+        moments: The addresses of the kept pages.
         images: The pictures in messages: step, place among its pictures, and the bytes.
-        thumbnails: The numbers of the actions in the strip of pictures, each with the page as the action left it.
+        thumbnails: The numbers of the actions in the strip of pictures, each with the page after the action.
     """
 
     view: Film
@@ -87,17 +87,17 @@ def film(
     *,
     ref: str = "",
 ) -> WatchContent:
-    """Gather all data that is shown of one session.
+    """Gather all data of one session's page.
 
     Args:
         facts: The recording.
-        sessions: All sessions of it; none where nothing was filmed.
+        sessions: All its filmed sessions.
         number: The number of the session, from 1.
-        video: A video of it; without one its pictures are shown one by one.
-        ref: The words that name the recording in a command; by default its id.
+        video: Its video; without one, its pictures are shown one by one.
+        ref: The argument that names the recording in a command; by default its id.
 
     Raises:
-        CorruptRecording: The recording has values that no session has.
+        CorruptRecording: The recording has values that no session can have.
     """
     recording = facts.recording
     budget = Budget(LETTERS, f"`reenact show {ref or recording.id}`")
@@ -220,5 +220,5 @@ def _moment(t: float, start: float) -> float:
 
 
 def _painted(t: float, start: float) -> float:
-    # A picture painted after an action's start must not be shown at that start, however small the difference.
+    # Round up: a picture painted just after an action's start must not be shown at that start.
     return math.ceil(max(t - start, 0.0) * 1000 - _ERROR) / 1000

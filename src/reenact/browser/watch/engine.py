@@ -1,8 +1,8 @@
-"""The code by which a player understands selectors: Playwright's own, and Reenact's.
+"""The code that evaluates selectors in a player: Playwright's own, and Reenact's.
 
-Playwright evaluates selectors in a page by a script that its driver puts there. The player runs the same script, of the
-installed version, on a page that was kept, so that a selector finds there what it found in the live page. The script is
-no public part of Playwright: where it is not found, the player understands CSS and XPath and says so.
+Playwright's driver injects a script into each page to evaluate selectors. The player runs the script of the installed
+version on a kept page, so that a selector finds the same elements as in the live page. The script is not a public part
+of Playwright: if it is not found, the player evaluates only CSS and XPath, and says so.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GIVEN = (
 
 @cache
 def playwright_source() -> str:
-    """Return the script by which Playwright evaluates selectors; empty where it is not found."""
+    """Return Playwright's script that evaluates selectors; empty if it is not found."""
     spec = find_spec("playwright")
     if spec is None or spec.origin is None:
         return ""

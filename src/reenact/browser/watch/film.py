@@ -1,6 +1,6 @@
-"""A browser session to watch: steps, screen, network, console and trees, by one clock.
+"""The model of a browser session to watch: steps, screen, network, console and trees.
 
-The page of `reenact watch` and the console show it.
+The page of `reenact watch` and the console show it. All times are of one clock.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Text = Annotated[str, AfterValidator(visible)]
 
 
 class FilmPart(BaseModel):
-    """A part of a film; in JSON, a field that has no value is there, too."""
+    """A part of a film; its JSON also has the fields without a value."""
 
     model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
 
@@ -76,7 +76,7 @@ class FilmTab(FilmPart):
 
 
 class FilmPlace(FilmPart):
-    """From that moment on these tabs were open, and that one was in front."""
+    """The open tabs and the one in front, from a moment on."""
 
     t: float
     front: int
@@ -84,7 +84,7 @@ class FilmPlace(FilmPart):
 
 
 class FilmRequest(FilmPart):
-    """A request of a page, and what came of it."""
+    """A request of a page, and its result."""
 
     t: float
     end: float | None = None
@@ -113,7 +113,7 @@ class FilmLine(FilmPart):
 
 
 class FilmMoment(FilmPart):
-    """From that moment on the page in a tab was as kept under this number."""
+    """The number of the kept page in a tab, from a moment on."""
 
     t: float
     tab: int
@@ -121,7 +121,7 @@ class FilmMoment(FilmPart):
 
 
 class Film(FilmPart):
-    """A session. `scenes` are changes of the picture; `reads` give the time of each of `trees`.
+    """A session. `scenes` are changes of the picture; `reads` are the times of the `trees`.
 
     `begin` is the session's beginning in the recording's time.
     """

@@ -1,7 +1,7 @@
-"""Write the page: one HTML file with all its data, which fetches nothing.
+"""Write the page: one HTML file that contains all its data and fetches nothing.
 
-The page runs only its own script. The markup contains no recorded text, but for the escaped title: all of it is
-packed JSON that the script puts into the page as text.
+The page runs only its own script. Except for the escaped title, its markup contains no recorded text: the script reads
+compressed JSON and inserts it as text.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SCRIPTS = ("unpack.js", "time.js", "screen.js", "strip.js", "list.js", "panes.js
 """The files of the page's script, in order; those of moments come before them."""
 
 PAGES = 30_000_000
-"""Most bytes of pages themselves that are embedded, packed."""
+"""Most compressed bytes of kept pages that are embedded."""
 
 INSIDE = 100_000_000
-"""Most bytes of a video embedded in a page; a larger one, of hours, is put beside it."""
+"""Most bytes of a video embedded in a page; a larger one is put beside it."""
 
 _REST = ("network", "reads", "trees")
-"""Large data that is not visible at first: the page opens before it is unpacked."""
+"""Large data that is not visible at first, and is unpacked after the page has opened."""
 
 _BLOCK = 3 * (1 << 18)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
@@ -46,7 +46,7 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 def write(
     target: Path, films: Sequence[WatchContent], together: dict[str, Any] | None, **settings: Any
 ) -> None:
-    """Write the page of one film, or of two beside each other, readable by its owner alone.
+    """Write the page of one film, or of two side by side, readable only by its owner.
 
     Args:
         target: The file; an existing one is replaced when the page is complete.
@@ -91,7 +91,7 @@ def filled(name: str, slots: Mapping[str, str]) -> str:
 
 
 def head(title: str, script: str) -> str:
-    """Return the beginning of the page: it may show its own pictures and run its own script."""
+    """Return the head of a page that may only show its own pictures and run its own script."""
     style, _ = sources(moments=False)
     policy = pages.policy(style, script, img_src="blob: data:", media_src="blob: 'self'")
     return pages.head(title, style, policy)
@@ -101,7 +101,7 @@ def sources(*, moments: bool) -> tuple[str, str]:
     """Return the texts of the page's style and of its script.
 
     Args:
-        moments: True if the page shows pages themselves.
+        moments: True if the page shows kept pages.
     """
     view = "const MomentView = null, ENGINE = null;\n"
     if moments:
@@ -139,9 +139,9 @@ def _screens(file: BinaryIO, films: Sequence[WatchContent], *, mask: bool) -> No
 
 
 def embed(file: BinaryIO, side: int, footage: Footage, addresses: Sequence[str]) -> None:
-    """Write the pages themselves, checked, and their parts once: packed, a line for each.
+    """Write the kept pages, checked, and their parts once: compressed, a line for each.
 
-    A page that is lost or damaged, and those behind the limit, are empty lines.
+    A page that is lost, damaged or beyond the limit is an empty line.
     """
     parts: dict[str, int] = {}
     left = PAGES
@@ -161,7 +161,7 @@ def embed(file: BinaryIO, side: int, footage: Footage, addresses: Sequence[str])
 
 
 def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
-    # Base64 has no letter that could end the element.
+    # Base64 has no character that could end the element.
     file.write(f'<script type="text/plain" id="{name}">'.encode())
     file.writelines(content)
     file.write(b"</script>\n")

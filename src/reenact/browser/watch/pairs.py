@@ -19,7 +19,7 @@ _SHOWN = tuple(
 
 
 def pairs(found: Diff, sides: Sequence[Sequence[FilmStep]]) -> dict[str, Any]:
-    """Join the rows of two sides; a step without a row in the page is left out.
+    """Pair the rows of two sides; a step without a row in the page is left out.
 
     Args:
         found: The comparison of the two recordings.
@@ -35,7 +35,7 @@ def pairs(found: Diff, sides: Sequence[Sequence[FilmStep]]) -> dict[str, Any]:
         if a is None and b is None:
             continue
         if begun and parting is None:
-            # If the step of the parting has no row in the page, the next row stands for it.
+            # If the diverging step has no row in the page, the next row stands for it.
             parting = len(joined)
         joined.append({"a": a, "b": b, "kind": pair.kind.value, "differences": _differences(pair)})
     return {
@@ -58,7 +58,7 @@ def _differences(pair: Pair) -> list[list[str | None]]:
 
 
 def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
-    """Leave out differences that the page shows elsewhere in the step."""
+    """Return the differences that the page does not show elsewhere in the step."""
     return (item for item in differences if not item.path.startswith(_SHOWN))
 
 

@@ -16,7 +16,7 @@ _ACROSS = 224
 
 
 def encoded(footage: Footage, pictures: Iterable[PaintedPage], *, mask: bool = True) -> Iterator[str]:
-    """Yield each picture as base64, or an empty text where it is lost or cannot be covered."""
+    """Yield each picture as base64, or an empty text if it is lost or cannot be covered."""
     for picture in pictures:
         try:
             yield base64.b64encode(jpeg(footage, picture, mask=mask)).decode()
@@ -38,7 +38,7 @@ def strip(
 def jpeg(footage: Footage, picture: PaintedPage, *, mask: bool = True) -> bytes:
     """Return one picture.
 
-    Raises RecordingError where it is lost, ImportError or OSError where it cannot be covered.
+    Raises RecordingError if it is lost, ImportError or OSError if it cannot be covered.
     """
     data = footage.blob(picture.blob)
     if mask and picture.masks:
@@ -49,7 +49,7 @@ def jpeg(footage: Footage, picture: PaintedPage, *, mask: bool = True) -> bytes:
 def thumbnail(data: bytes, width: int) -> bytes:
     """Return a picture as a JPEG of at most that width.
 
-    Raises ImportError without Pillow, OSError where the data is no picture.
+    Raises ImportError without Pillow, OSError if the data is no picture.
     """
     from PIL import Image  # noqa: PLC0415 - of the extra `browser`
 

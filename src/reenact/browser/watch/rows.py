@@ -24,18 +24,18 @@ _BESIDE = ("model", "tool")
 _FAILED = ("error", "cancelled")
 _NAMES = ("name", "label", "text")
 _QUIET = ("start", "observe", "get_cookies", "set_cookies", "cdp_url")
-"""Effects of a session that do not act on the page: steps, but no actions."""
+"""Effects of a session that do not act on the page: they are steps, but not actions."""
 
 Row = dict[str, Any]
 
 
 @dataclass
 class ActionMarks:
-    """The lines on actions in the session's file, by the number of the effect.
+    """The lines of actions in the session's file, by the number of the effect.
 
     Attributes:
-        before: The begin of each.
-        after: The end of each.
+        before: The line at the start of each.
+        after: The line at the end of each.
         others: The numbers of the effects of the recording's other sessions.
     """
 
@@ -54,7 +54,7 @@ def rows(facts: RecordingFacts, marks: ActionMarks, budget: Budget) -> list[Row]
     """Return the steps by time. Times are the recording's."""
     found = [row for step in facts if (row := _row(facts, step, marks, budget)) is not None]
     known = {row["call"] for row in found}
-    # An action in the session's file alone was in flight when the run was cut off, or its events are lost.
+    # An action that is only in the session's file was running when the run was cut off, or its events are lost.
     found += [_torn(call, marks, budget) for call in marks.before if call not in known]
     return sorted(found, key=lambda row: row["t"])
 
@@ -163,7 +163,7 @@ def _fields(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
 
 
 def _spelled(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
-    """Return facts for reading: each nested part on a line of its own."""
+    """Format facts for reading, with each nested part on its own line."""
     return [
         [str(name).replace("_", " "), budget.text(_lines(value), _LONGEST)]
         for name, value in values.items()
@@ -234,7 +234,7 @@ def _headline(action: Mapping[str, Any], selectors: object = None, fingerprint: 
 
     Args:
         action: Its type and fields.
-        selectors: The durable ones of the element that it found.
+        selectors: The durable selectors of the element that it found.
         fingerprint: Further facts of it: `role`, `name`, `label`, `text`, `tag`, and `secret`.
     """
     known = fingerprint if isinstance(fingerprint, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Follow the screen of a session: the pictures of the active tab, and its address."""
+"""Follow the screen of a session: the pictures and the address of the active tab."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from reenact.browser.camera.footage import FootageEntry
 from reenact.browser.video.tabs import SEEN, PaintedPage, VisibleTabs, number_of
 
 MOST = 2000
-"""About the most pictures that a page takes: each has some seventy kilobytes."""
+"""Approximate maximum of pictures in a page; each has about seventy kilobytes."""
 
 THUMBNAILS = 300
-"""About the most small pictures that a page takes: each has some three kilobytes."""
+"""Approximate maximum of small pictures in a page; each has about three kilobytes."""
 
 Scene = tuple[float, PaintedPage]
 """The time at which a picture appeared, and the picture."""
@@ -72,7 +72,7 @@ def follow(entries: Iterable[FootageEntry], viewport: tuple[float, float]) -> Sc
 
 
 def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) -> list[Scene]:
-    """Choose scenes for a page: those at certain moments, and of the others one in every few."""
+    """Choose scenes for a page: those at certain moments, and every n-th of the others."""
     if len(scenes) <= most:
         return list(scenes)
     times = [t for t, _ in scenes]
@@ -86,7 +86,7 @@ def thumbnails(
 ) -> tuple[tuple[int, PaintedPage], ...]:
     """Return the actions' numbers, each with the last picture before the next action.
 
-    Of too many actions, one in every few is returned.
+    Of too many actions, every n-th one is returned.
     """
     times = [t for t, _ in scenes]
     acts = [place for place, step in enumerate(steps) if step.get("acts")]

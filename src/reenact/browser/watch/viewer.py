@@ -1,6 +1,6 @@
-"""Write the viewer: a page without data that shows recordings' files dropped into it.
+"""Write the viewer: a page without data that shows recordings dropped into it.
 
-It needs no server and no network: anyone may host the one file, or keep it on a disk.
+It is one file that needs no server and no network.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Sessions whose browser is on a server: the same calls, each sent to the server."""
+"""Sessions whose browser is on a server; each call is a request to it."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reenact.browser.effects.open_session import OpenSession
 
 PATIENCE = 20
-"""Seconds that the server holds a question before it answers without a change."""
+"""Seconds after which the server answers a status request even without a change."""
 
 
 class RemoteAgent(AgentInterface):
@@ -57,7 +57,7 @@ class RemoteAgent(AgentInterface):
     def watch_logs(self) -> LogStream:
         """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
-        Raises UsageError where it was not started.
+        Raises UsageError if it was not started.
         """
         first, log = self._started(), StepLog()
         log.add(f"agent {first.agent_id}: {first.task}")
@@ -78,7 +78,7 @@ class RemoteAgent(AgentInterface):
 
     @property
     def active(self) -> bool:
-        """True if it works, by the last status received."""
+        """True if it works, according to the last status received."""
         return self._last is not None and self._last.status == "active"
 
     @property
@@ -132,7 +132,7 @@ class RemoteAgent(AgentInterface):
         return self._received((yield from self._session.core.ask(self._asking(what))))
 
     def _asking(self, what: str) -> Operation:
-        """Return the question about the agent; the answer includes its new actions in the session."""
+        """Return the request about the agent; the answer includes its new actions in the session."""
         id = self._started().agent_id
         known = self._session.offset()
 
@@ -157,7 +157,7 @@ class RemoteAgent(AgentInterface):
         return last
 
     def _follow(self, log: StepLog) -> None:
-        """Write each step into a log as it comes, until the agent has ended. This is not recorded."""
+        """Write each new step into a log, until the agent has ended. This is not recorded."""
         there, seen = self._session.core.remote, 0
         try:
             while there is not None and there.up:

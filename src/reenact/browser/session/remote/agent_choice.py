@@ -1,4 +1,4 @@
-"""Choose the agent of a session: a local one, or one on the server that has the browser."""
+"""Choose the agent of a session: here, or on the server that has the browser."""
 
 from __future__ import annotations
 

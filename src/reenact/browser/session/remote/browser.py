@@ -33,9 +33,9 @@ class RemoteBrowser:
 
     Args:
         server: The server.
-        recording: The place of the session's effects here, if a recording is made.
+        recording: The recording of the session's effects in this process, if one is made.
         id: An existing session, or None for a new one.
-        options: The session's, as the user gave them.
+        options: The session's options, as the user gave them.
 
     Raises:
         UsageError: An option names a place on this machine, or a model without a name.
@@ -69,7 +69,7 @@ class RemoteBrowser:
 
     async def open(self, id: str) -> dict[str, Any]:
         """Open a session. Return its id and its current address."""
-        # Recordings of one script belong together, so that healing learns from earlier runs.
+        # The server groups the recordings of a script, so that healing learns from earlier runs.
         script = script_of({"program": {"argv": sys.argv}})
         options = {"name": script, **self._options} if script is not None else self._options
         told = await self.request("POST", "sessions/start", options)
@@ -83,7 +83,7 @@ class RemoteBrowser:
             self._ended = told["reason"] or "it was stopped"
 
     def hide(self, value: str) -> str:
-        """Return the token that replaces a secret value in the recording here."""
+        """Return the token that replaces a secret in this process's recording."""
         return self._recording.secret(value)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -116,7 +116,7 @@ class RemoteBrowser:
         return True if step.wire_ask is None else await step.wire_ask(self)
 
     async def close(self, why: str) -> None:
-        """End the session on the server. Harmless where there is none."""
+        """End the session on the server, if there is one."""
         opened, self._open = self._open, False
         self._ended = self._ended or why
         try:

@@ -1,4 +1,4 @@
-"""Ask a Reenact server over HTTP. Its errors are raised as local ones."""
+"""Send requests to a Reenact server over HTTP. Its errors are raised as local ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 KEY = "REENACT_API_KEY"
-"""The environment variable with the key, used where none is given."""
+"""The environment variable with the default key."""
 
 ERROR = "x-reenact-error"
 """The response header with the name of the error class."""
@@ -28,7 +28,7 @@ class Server:
 
     Attributes:
         url: Its address, without a slash at its end.
-        key: The API key; empty for a server that asks for none.
+        key: The API key; empty for a server that needs none.
     """
 
     url: str
@@ -36,7 +36,7 @@ class Server:
 
     @classmethod
     def of(cls, url: str, key: str | None = None) -> Self:
-        """Parse a server's address. Raises UsageError where it is invalid."""
+        """Parse a server's address. Raises UsageError if it is invalid."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"server={url!r}: it is the address of a server, such as http://127.0.0.1:8090")
@@ -54,7 +54,7 @@ class Server:
 
 
 class ServerConnection:
-    """Asks a server, on one event loop.
+    """Sends requests to a server, on one event loop.
 
     Args:
         server: The server.
@@ -79,7 +79,7 @@ class ServerConnection:
         import httpx  # noqa: PLC0415 - sessions of this machine need none
 
         if self._http is None:
-            # An action may take as long as its own timeout, and a model has no limit.
+            # An action may take as long as its own timeout, and a model takes any time.
             patience = httpx.Timeout(600, connect=10)
             self._http = httpx.AsyncClient(
                 headers=self._server.headers, timeout=patience, trust_env=not self._server.near

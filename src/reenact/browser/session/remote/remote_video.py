@@ -24,10 +24,10 @@ class RemoteReplay:
     """A session's video on a server.
 
     Attributes:
-        mp4_url: Its address, signed, valid until `expires_at`. It needs no key.
+        mp4_url: Its signed address, valid until `expires_at` and without a key.
         expires_at: The expiry of the address.
         playlist_content: A playlist (extended M3U) with that address.
-        video_start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
+        video_start_ms: The moment of the session at which the video begins, in milliseconds since the session began.
         video_duration_ms: Its duration.
     """
 
@@ -50,7 +50,7 @@ class RemoteReplay:
         if target.is_dir():
             target /= Path(httpx.URL(self.mp4_url).path).name
         near = Server(self.mp4_url).near
-        # This is no effect of the recorded program.
+        # The download is no effect of the recorded program.
         with boundary.entered(None):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
