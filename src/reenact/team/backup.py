@@ -3,11 +3,11 @@
     TARGET/dumps/<when>/database.dump     the output of `pg_dump` for the schema `reenact`
                         manifest.json     written last: without it a dump is not complete
     TARGET/.making/<when>/                an unfinished dump in a folder; it is renamed when it is complete
-    TARGET/<project>/blobs/ab/<sha256>    as in the store; each once, for all dumps
+    TARGET/<project>/blobs/ab/<sha256>    as in the store; stored once for all dumps
 
-The database is read in one snapshot, and so is the list of its blobs. A blob is stored before the line that names it is
-committed, so a later copy of the blobs has all of them, while agents go on writing. Blobs of an earlier backup are not
-copied again. A restore copies the blobs first: no line can be read before its blob is there.
+The database and the list of its blobs are read in one snapshot. A blob is stored before the line that names it is
+committed, so a later copy of the blobs has all of them, even if agents go on writing. Blobs of an earlier backup are
+not copied again. A restore copies the blobs first, so that no line can be read before its blob exists.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def backup(
 
 
 def _make(place: TeamPlace, program: str, kept: Any, found: BackupResult, *, making: str, say: Said) -> None:
-    """Put the dump, the blobs and the manifest there, in this order."""
+    """Write the dump, the blobs and the manifest to the target, in this order."""
     source = opened(place.objects, patient=True)
     with _away(place), psycopg.connect(place.database) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -126,7 +126,7 @@ def _make(place: TeamPlace, program: str, kept: Any, found: BackupResult, *, mak
         say("the database")
         what = [f"--schema={_SCHEMA}"]
         if _one(connection, "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"):
-            # The index by which words are found wants it.
+            # The index of words needs the extension.
             what.append("--extension=pg_trgm")
         words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
         digest = hashlib.sha256()
@@ -164,7 +164,7 @@ def _dropped(kept: Any, making: str) -> None:
 
 
 def _emptied(kept: Any, making: str) -> None:
-    """Remove the folder of an unfinished backup, with the rest of a failed write."""
+    """Remove the folder of an unfinished backup, with the files of a failed write."""
     if isinstance(kept, Folder) and making.startswith(_MAKING) and kept.prefix is not None:
         shutil.rmtree(Path(kept.prefix) / making, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -233,7 +233,7 @@ def _there(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _still(connection: psycopg.Connection[Any], blob: str) -> bool:
-    """Return whether a recording still names a blob: a deletion may have removed both."""
+    """Return True if a recording still names a blob: a deletion may have removed both."""
     project, address = blob.split("/", 1)
     asked = f"SELECT 1 FROM ({_NAMED}) AS named WHERE name = %s AND address = %s"  # noqa: S608
     return connection.execute(asked, (project, address)).fetchone() is not None
@@ -253,11 +253,11 @@ def _upgraded(place: TeamPlace, objects: Any) -> list[str]:
     try:
         ready(engine)
         with engine.begin() as connection:
-            # Caches know recordings by their version: none that was given after the dump is given again.
+            # Caches identify recordings by their version, so versions given after the dump must not be given again.
             asked = f"SELECT setval('{_SCHEMA}.versions', last_value + {_AHEAD}) FROM {_SCHEMA}.versions"  # noqa: S608
             connection.execute(text(asked))
             deleted = obey(connection, objects)
-            # A dump has no statistics.
+            # A dump has no statistics for the planner.
             connection.execute(text(ANALYZE))
             return deleted
     finally:
@@ -281,7 +281,7 @@ def _copy(
         path = path_of(one[0], one[1])
         above = path.rpartition("/")[0]
         if there[0] != above:
-            # Rows come in order: one folder of the target is in memory at a time.
+            # Rows come in order, so only one folder of the target is in memory.
             there = above, {entry["path"].rpartition("/")[2] for entry in _entries(target, above)}
         return path.rpartition("/")[2] not in there[1]
 
@@ -306,7 +306,7 @@ def _counted(named: Iterable[Named], found: BackupResult) -> Iterator[Named]:
 
 
 def _moved(source: Any, target: Any, project: str, address: str) -> int:
-    """Copy one; returns its size, or -1 where it is not there as it should be."""
+    """Copy a blob; return its size, or -1 if it is missing or damaged."""
     path = path_of(project, address)
     try:
         data = bytes(obstore.get(source, path).bytes())
@@ -319,7 +319,7 @@ def _moved(source: Any, target: Any, project: str, address: str) -> int:
 
 
 def _listed_all(store: Any) -> Iterator[Named]:
-    """All blobs that were put aside, folder by folder."""
+    """Yield all blobs of a backup, folder by folder."""
     for project in sorted(_folders(store, None)):
         for above in sorted(_folders(store, f"{project}/blobs")):
             for entry in _entries(store, above):
@@ -355,7 +355,7 @@ def _manifest(kept: Any, source: str, name: str) -> dict[str, Any]:
 
 
 def _incomplete(kept: Any, source: str, name: str, names: list[str]) -> str:
-    """Say why there is no backup to restore."""
+    """Return the reason that there is no backup to restore."""
     making = {one.rpartition("/")[2] for one in _folders(kept, _MAKING)}
     known = sorted({*names, *making})
     which = f"no whole backup {name!r}" if name else "no whole backup"
@@ -378,7 +378,7 @@ def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
 
 @contextmanager
 def _away(place: TeamPlace) -> Iterator[None]:
-    """Turn errors of the database or the object store into StoreAway, without passwords."""
+    """Convert errors of the database or the object store to StoreAway, without passwords."""
     try:
         with asking(place.name):
             yield

@@ -23,7 +23,7 @@ _AT_ONCE = 8
 
 
 class TeamCheck:
-    """Check one project of a team's store.
+    """Checks one project of a team's store.
 
     Args:
         store: The project.
@@ -68,7 +68,7 @@ class TeamCheck:
     def _broken(self) -> None:
         """Find recordings that cannot be summarised.
 
-        They are read again: another version may succeed.
+        They are read again, because another version of Reenact may succeed.
         """
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.broken
         asked = self._store.database.recordings(*columns).where(RECORDINGS.c.broken != "")
@@ -119,7 +119,7 @@ class TeamCheck:
             self._say("stuck upload", f"{address[:19]}…", why, partial(self._run, gone))
 
     def _deleted(self) -> None:
-        """Find recordings that have a tombstone, and receipts missing beside the blobs."""
+        """Find recordings that have a tombstone, and receipts that are missing beside the blobs."""
         project = self._store.database.project
         both = self._store.database.recordings(RECORDINGS.c.key, RECORDINGS.c.id).where(
             RECORDINGS.c.id.in_(

@@ -1,8 +1,8 @@
-"""Delete the expired recordings of a project, and blobs without a recording, during use.
+"""Delete the expired recordings of a project, and blobs without a recording, while it is used.
 
-A recording is deleted with its derived data, unless it is tagged `keep` or is being written. A blob is deleted when no
-recording of the project names it: none can be named while it is being deleted (`Database.blobs_held`). A blob
-in the object store that no recording names may be part of a current upload, so it stays until it is old.
+A recording is deleted with its derived data, unless it is tagged `keep` or is being written. A blob is deleted if no
+recording of the project names it; `Database.blobs_held` prevents new names meanwhile. A blob in the object store that
+no recording names may belong to a current upload, so it stays until it is old.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reenact.team.store import TeamStore
 from reenact.team.tables import RECORDINGS
 
 KEEP = "keep"
-"""The tag of recordings that stay."""
+"""The tag of recordings that are not deleted."""
 
 _AT_ONCE = 50
 _DAY = 86_400
@@ -42,7 +42,7 @@ class Cleaned:
         kept: The number of expired recordings that stay because of a tag.
         held: The number of expired recordings that stay because of a hold.
         receipts: The receipt of each of `ids` (docs/team.md); none in a dry run.
-        blobs: Deleted blobs of the object store that belonged to no recording, not even to one of `ids`.
+        blobs: Deleted blobs of the object store that belonged to no recording, also not to one of `ids`.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -73,13 +73,13 @@ class Cleaner:
         Args:
             keep: Seconds; None for ever.
             dry: Only return the planned deletions.
-            who: The person who asks for it; by default the user of this process.
+            who: The person who requests it; by default the user of this process.
             progress: Called with the number of deleted recordings and their total.
 
         Raises:
-            StoreAway: A server does not answer. Earlier deletions stay done.
+            StoreAway: A server does not answer. Earlier deletions are not undone.
         """
-        # A recording's line tells its tags.
+        # The tags are in the summaries, which may have to be made first.
         TeamLines(self._store).renew()
         cleaned = Cleaned()
         old = self._old(keep)
@@ -106,7 +106,7 @@ class Cleaner:
 
     def _old(self, keep: int | None) -> ColumnElement[bool]:
         now = self._now()
-        # A blob came, and no line after it: the sender has given up.
+        # A blob was received, but no line after it: the sender has given up.
         begun = and_(
             RECORDINGS.c.version == 0, RECORDINGS.c.written > 0, RECORDINGS.c.written < now - _DAY * _SECOND
         )
@@ -134,8 +134,7 @@ class Cleaner:
     ) -> list[tuple[str, int, list[Receipt]]]:
         """Delete the recordings that are still expired at this moment.
 
-        One that was written to stays; one that is locked stays for now, and so does one that is held since the
-        first look.
+        Recordings that were written to, locked or held in the meantime stay.
         """
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
         asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)

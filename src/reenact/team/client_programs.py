@@ -21,7 +21,7 @@ _LOCAL = ("/usr/lib/postgresql", "/usr/local/opt/libpq", "/opt/homebrew/opt/libp
 def dumped(program: str, place: TeamPlace, words: list[str]) -> Iterator[bytes]:
     """Yield the output of a dump program in blocks.
 
-    Raises UsageError where the program fails, so that the output is dropped.
+    Raises UsageError if the program fails, so that the output is dropped.
     """
     with (
         tempfile.TemporaryFile() as said,
@@ -41,7 +41,7 @@ def run(words: list[str], place: TeamPlace) -> None:
 
 def _started(words: list[str], place: TeamPlace, said: IO[bytes]) -> subprocess.Popen[bytes]:
     password = conninfo_to_dict(place.database).get("password")
-    # Others on the machine see a program's arguments.
+    # Other users of the machine can see a program's arguments.
     environ = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, env=environ)  # noqa: S603 - Postgres's own
 

@@ -1,6 +1,6 @@
 """Convert values for a column and back.
 
-Postgres does not store NUL in a text, nor integers over 63 bits.
+Postgres stores neither NUL in a text nor integers over 63 bits.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _MOVED = re.compile("[\U000f0000\U000fd800-\U000fdfff]")
 _MOVE = 0xF0000
-"""The code points for these letters in a column: Unicode assigns them to no character."""
+"""Added to their code points in a column: Unicode leaves the results unassigned."""
 _MOST = 2**63 - 1
 
 
 def fit(value: Any) -> Any:
-    """A value for a column."""
+    """Return a value in the form for a column."""
     if isinstance(value, str):
         return _UNFIT.sub(lambda found: chr(ord(found[0]) + _MOVE), value)
     if isinstance(value, tuple):
@@ -27,7 +27,7 @@ def fit(value: Any) -> Any:
 
 
 def unfit(value: Any) -> Any:
-    """The value that a column was given."""
+    """Return the original value of a column's value."""
     if isinstance(value, str):
         return _MOVED.sub(lambda found: chr(ord(found[0]) - _MOVE), value)
     return tuple(map(unfit, value)) if isinstance(value, list) else value

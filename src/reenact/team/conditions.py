@@ -1,7 +1,7 @@
 """The Postgres dialect of filters: the conditions of comparisons, exact or not.
 
-Python defines the meaning of a filter (`model.filter`): its patterns, and its letters that are equal but for
-case. So SQL finds the rows for which a term may hold, by an index where there is one, and the caller checks them again.
+Python defines the meaning of a filter (`model.filter`), its patterns and the letters that differ only in case. So SQL
+finds the rows for which a term may hold, with an index if there is one, and the caller checks them again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class StepDialect:
     """The conditions on a step's columns."""
 
     def takes(self, node: Node) -> bool:
-        """Take comparisons alone."""
+        """Return True for comparisons."""
         return False
 
     def bound(self, node: Node) -> Bound[Condition] | None:
@@ -88,7 +88,7 @@ def of_step(term: Term) -> Bound[Condition]:
 
 
 def of_recording(term: Term) -> Bound[Condition]:
-    """A term about the recording itself."""
+    """Return the condition of a term about the recording itself."""
     if term.field != "tag":
         return _text(RECORDINGS.c[term.field], term)
     tag = func.unnest(RECORDINGS.c.tags).column_valued("tag")
@@ -97,7 +97,7 @@ def of_recording(term: Term) -> Bound[Condition]:
 
 
 def inside(text: ColumnElement[Any], word: str) -> Condition:
-    """A text holds a word, as it stands."""
+    """Return the condition that a text contains a word exactly."""
     return text.like(f"%{_plain(word)}%", escape="\\")
 
 
@@ -119,7 +119,7 @@ def _text(column: ColumnElement[Any], term: Term) -> Bound[Condition]:
             return Bound(found if op == "~" else ~found, exact=True)
         word = Needles(term).word
         return Bound(inside(lowered(column), word.decode()) if word else column.is_not(None))
-    # An order of texts: no index would find more.
+    # Texts are compared by order, for which an index would not help.
     return Bound(column.is_not(None) if isinstance(value, str) else false())
 
 
@@ -135,7 +135,7 @@ def _number(column: ColumnElement[Any], term: Term) -> Bound[Condition]:
 def _calls(term: Term) -> Condition:
     column = STEPS.c.calls
     if term.op == "==" and isinstance(term.value, str):
-        # As it stands in the list, which is JSON.
+        # The list is stored as JSON.
         return inside(column, orjson.dumps(term.value.encode(errors="replace").decode()).decode())
     word = Needles(term).word
     return inside(lowered(column), word.decode()) if word else column.is_not(None)
@@ -144,7 +144,7 @@ def _calls(term: Term) -> Condition:
 def _globbed(column: ColumnElement[Any], pattern: str) -> Condition:
     """Translate a pattern with `*` and `?`, without regard to case.
 
-    Other letters than ASCII match anything.
+    Letters outside of ASCII match anything.
     """
     same = pattern.translate(_SAME).lower()
     if same.isascii() and not re.search(r"[*?\0]", same):
@@ -156,7 +156,7 @@ def _globbed(column: ColumnElement[Any], pattern: str) -> Condition:
 
 
 def _globbed_can_be(pattern: str, text: str) -> bool:
-    """Return whether the text before a label's colon may match a word."""
+    """Return True if the text before a label's colon may match a word."""
     return bool(set(pattern) & set("*?")) or pattern.translate(_SAME).lower() == text
 
 

@@ -22,7 +22,7 @@ PATIENCE = 10
 """Seconds to wait for a server."""
 
 LONGEST = 60.0
-"""Seconds that a query of a search may take."""
+"""Most seconds for a query of a search."""
 
 _BLOBS_LOCK = 0x7265656E
 
@@ -57,14 +57,14 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """A transaction, committed at the end. Raises StoreAway where the server does not answer."""
+        """Open a transaction, committed at its end. Raises StoreAway if the server does not answer."""
         self.project  # noqa: B018 - the tables are there, then
         with asking(self.place.name), self._engine.begin() as connection:
             yield connection
 
     @contextmanager
     def administered(self) -> Iterator[Connection]:
-        """The same, of all projects: that of the place is not made where there is none."""
+        """Open a transaction as `begin` does, without creating the project."""
         with asking(self.place.name):
             ready(self._engine)
             with self._engine.begin() as connection:
@@ -74,13 +74,13 @@ class Database:
     def snapshot(self) -> Iterator[Connection]:
         """Open a read-only transaction: all queries see the same moment.
 
-        Raises StoreAway, and SearchEnded for a query that takes more than a minute.
+        Raises StoreAway, and SearchEnded for a query that takes longer than a minute.
         """
         self.project  # noqa: B018 - as above
         with asking(self.place.name), self._engine.connect() as connection:
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
-                # Of this transaction alone.
+                # The limit holds only for this transaction.
                 limit = func.set_config("statement_timeout", f"{LONGEST * 1000:.0f}", literal(value=True))
                 connection.execute(select(limit))
                 yield connection
@@ -102,7 +102,7 @@ class Database:
         return self._project
 
     def now(self) -> int:
-        """The database's clock, in nanoseconds since 1970. Raises StoreAway."""
+        """Return the time of the database's clock, in nanoseconds since 1970. Raises StoreAway."""
         with self.begin() as connection:
             return int(connection.execute(select(CLOCK)).scalar_one())
 
@@ -125,9 +125,9 @@ class Database:
             return {name: (int(count), int(size)) for name, count, size in connection.execute(asked)}
 
     def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
-        """Keep blobs of the project from deletion until the transaction ends.
+        """Prevent the deletion of the project's blobs until the transaction ends.
 
-        With `alone`, none is added either.
+        With `alone`, prevent additions, too.
         """
         take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared
         connection.execute(select(take(_BLOBS_LOCK, self.project)))
@@ -148,11 +148,11 @@ def copied(
     """Insert many rows into a table at once.
 
     Args:
-        connection: In its transaction.
+        connection: The connection, in its transaction.
         table: The table.
-        columns: Its columns that the rows have, in their order.
+        columns: The columns of the rows, in their order.
         rows: The rows.
-        types: Postgres's names of the columns' types, where all values have just these: that is faster.
+        types: Postgres's names of the columns' types, if all values have exactly these, which is faster.
     """
     driver: Any = connection.connection.driver_connection
     binary = " (FORMAT BINARY)" if types else ""

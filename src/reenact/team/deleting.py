@@ -2,7 +2,7 @@
 
 A deletion is one transaction: it locks the recordings, checks that no hold matches them, writes a tombstone with a
 receipt for each, and deletes them. Their blobs are deleted afterwards, unless another recording names them. A
-tombstone keeps the recording from coming back. All moments are the database's.
+tombstone prevents a new upload of the recording. All times are the database's.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, HOLDS, RECORDINGS, 
 
 _SECOND = 1_000_000_000
 _AT_ONCE = 64 << 20
-"""The largest file in bytes that the database hashes by itself.
+"""Bytes of the largest file that the database hashes.
 
-A longer one is hashed here, piece by piece.
+A larger one is hashed here, piece by piece.
 """
 
 _LONGEST = 1000
-"""Letters of a reason at most."""
+"""Most characters of a reason."""
 
 _LOCK = 0x686F6C64
 """The number of the lock for setting holds, and for checking them before a deletion."""
@@ -88,7 +88,7 @@ def tombstones(
 
 
 def receipts(connection: Connection, project: int, ids: Iterable[str] | None = None) -> list[Receipt]:
-    """Return the receipts that are kept, the oldest first: of these recordings, or of all."""
+    """Return the stored receipts of these recordings, or all, the oldest first."""
     asked = select(TOMBSTONES.c.receipt).where(TOMBSTONES.c.project == project)
     if ids is not None:
         asked = asked.where(TOMBSTONES.c.id == func.any(list(ids)))
@@ -98,7 +98,7 @@ def receipts(connection: Connection, project: int, ids: Iterable[str] | None = N
 def readmit(connection: Connection, project: int, id: str) -> bool:
     """Remove a tombstone, so that a recording of that id is accepted again.
 
-    Returns whether there was one.
+    Returns True if there was one.
     """
     gone = delete(TOMBSTONES).where(TOMBSTONES.c.project == project, TOMBSTONES.c.id == id)
     return bool(connection.execute(gone).rowcount)
@@ -130,14 +130,14 @@ def hold(connection: Connection, project: int, text: str, why: str, who: str) ->
 
 
 def release(connection: Connection, project: int, text: str) -> bool:
-    """Remove a hold, by its filter. Returns whether there was one."""
+    """Remove a hold, by its filter. Returns True if there was one."""
     _locked(connection, project, alone=True)
     gone = delete(HOLDS).where(HOLDS.c.project == project, HOLDS.c.filter == text)
     return bool(connection.execute(gone).rowcount)
 
 
 class DeletingStore(Protocol):
-    """The store of a project, as far as deleting needs it."""
+    """The part of a project's store that deleting needs."""
 
     database: Database
     blobs: ObjectBlobs
@@ -148,9 +148,9 @@ class DeletingStore(Protocol):
 
 
 class HeldRecordings:
-    """The recordings among some that a hold matches.
+    """The holds that match some recordings.
 
-    A broken recording is held by every hold: no filter can be shown not to match it.
+    A broken recording is held by every hold, because its filter cannot be evaluated.
 
     Args:
         store: The project.
@@ -163,7 +163,7 @@ class HeldRecordings:
         self._place = store.database.place
         self._by: dict[str, Hold] = {}
         if self._holds:
-            # The search is built on top of the store, which checks here before it deletes.
+            # The search imports the store, which imports this module.
             index = import_module("reenact.team.index").TeamIndex(store)
             for one in self._holds:
                 for id in index.meant(Filter(one.filter), ids):
@@ -175,19 +175,19 @@ class HeldRecordings:
 
     @property
     def ids(self) -> set[str]:
-        """The recordings that are held."""
+        """The held recordings."""
         return set(self._by)
 
     def still(self, connection: Connection, project: int) -> bool:
-        """Return whether the holds are unchanged since the check.
+        """Return True if the holds are unchanged since the check.
 
-        Until the end of the transaction none can be added.
+        None can be added until the transaction ends.
         """
         _locked(connection, project)
         return [one.key for one in holds(connection, project)] == [one.key for one in self._holds]
 
     def check(self, id: str) -> None:
-        """Raises RecordingHeld where a hold means that recording."""
+        """Raise RecordingHeld if a hold matches the recording."""
         found = self._by.get(id)
         if found is not None:
             raise RecordingHeld(
@@ -207,17 +207,18 @@ def _locked(connection: Connection, project: int, *, alone: bool = False) -> Non
 def erase(
     connection: Connection, store: DeletingStore, keys: Sequence[int], *, why: str, who: str
 ) -> tuple[list[Receipt], set[str]]:
-    """Delete recordings locked by this transaction; write a tombstone and receipt for each.
+    """Delete recordings that this transaction has locked; write a tombstone and receipt for each.
 
     Args:
-        connection: In its transaction.
+        connection: The connection, in its transaction.
         store: The project.
         keys: The recordings' keys.
         why: The reason.
-        who: The person or key that asks for it.
+        who: The person or key that requests it.
 
     Returns:
-        The receipts, and the addresses of the blobs that they named; those without another recording are to be deleted.
+        The receipts, and the addresses of the blobs that the recordings named. The caller deletes those that no other
+        recording names.
     """
     project = store.database.project
     seed = private_key(store.database)
@@ -226,7 +227,7 @@ def erase(
             RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.name, RECORDINGS.c.started, CLOCK.label("now")
         ).where(
             RECORDINGS.c.key == func.any(list(keys)),
-            # A recording that never began gets no tombstone: its sender may go on.
+            # A recording that has no line yet gets no tombstone, because its sender may go on.
             RECORDINGS.c.version > 0,
         )
     ).all()
@@ -269,7 +270,7 @@ def erase(
 def note(store: DeletingStore, made: Sequence[Receipt], gone: set[str]) -> None:
     """Complete receipts with the number of named blobs that were deleted.
 
-    The receipts are stored beside the blobs, too: a restored backup must not bring back later deletions.
+    The receipts are stored beside the blobs, too, so that a restored backup does not undo later deletions.
     """
     seed = private_key(store.database) if made else None
     for receipt in made:
@@ -288,7 +289,7 @@ def note(store: DeletingStore, made: Sequence[Receipt], gone: set[str]) -> None:
 
 
 def _digests(connection: Connection, keys: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
-    """The length and the sha256 of each file of some recordings."""
+    """Return the length and the sha256 of each file of some recordings."""
     found: dict[int, dict[str, dict[str, Any]]] = {}
     lengths = select(FILES.c.recording, FILES.c.name, FILES.c.length).where(
         FILES.c.recording == func.any(list(keys))

@@ -1,7 +1,7 @@
 """A team's index of recordings in Postgres, with columns for the most used filters.
 
-Recordings that are not yet summarised are read first, and their summaries are stored for all. Only the shown page is
-fetched, the newest first. The `path` of a line exists after `TeamStore.find` has downloaded the recording.
+Recordings without a summary are read first, and their summaries are stored for all users. Only the shown page is
+fetched, the newest first. The `path` of a line exists once `TeamStore.find` has downloaded the recording.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reenact.team.plan import SearchPlan, Step
 from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS
 
 _NEWEST = 128
-"""So many are looked at as they come, before it is left to the indexes to find some."""
+"""Recordings that are searched in the order of the list before indexes are used."""
 
 _FIRST = 64
 _MOST = 1024
@@ -47,7 +47,7 @@ _KINDS = text(f"""
         FROM each WHERE each.kind IS NOT NULL
     )
     SELECT kind FROM each WHERE kind IS NOT NULL
-""")  # noqa: S608 - one look at the index for each kind
+""")  # noqa: S608 - one lookup in the index for each kind
 
 _NEIGHBOURS = text(f"""
     SELECT unnest(ARRAY[
@@ -66,16 +66,16 @@ class TeamIndex(TeamLines):
     """Finds the recordings of one project of a team's store, and their summaries."""
 
     def close(self) -> None:
-        """Nothing is held open here."""
+        """Do nothing: no resource is open."""
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
-        """All recordings, those first that began last. Raises StoreAway."""
+        """Return all recordings, the newest first. Raises StoreAway."""
         return [hit.summary for hit in self._listed(Filter(""), true(), progress)]
 
     def search(
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
-        """The recordings that a filter means, those first that began last. Raises StoreAway."""
+        """Yield the recordings that match a filter, the newest first. Raises StoreAway."""
         return islice(self._listed(wanted, RECORDINGS.c.broken == "", progress), limit)
 
     def listed(
@@ -87,7 +87,8 @@ class TeamIndex(TeamLines):
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Listed:
-        """Like `find`, with that status and these tags; an empty filter includes broken ones.
+        """Return the recordings of a filter, a status and tags; no filter includes broken ones.
+
         Raises StoreAway.
         """
         meant: list[Condition] = [true()]
@@ -128,7 +129,7 @@ class TeamIndex(TeamLines):
             return int(connection.execute(asked).scalar_one())
 
     def kinds(self) -> set[str]:
-        """The kinds of effects that there are, in any project. Raises StoreAway."""
+        """Return all kinds of effects, of any project. Raises StoreAway."""
         with self.store.database.begin() as connection:
             return set(connection.execute(_KINDS).scalars())
 
@@ -152,7 +153,7 @@ class TeamIndex(TeamLines):
         last: Row | None = None
         size = _FIRST
         if wanted.about_steps and not plan.by_facts:
-            # What is frequent is found among the newest, and no index knows how frequent a word is.
+            # Frequent values are soon found among the newest, and no index knows how frequent a word is.
             rows, hits = self._page(plan, and_(meant, plan.heads), last, _NEWEST, looked)
             yield from hits
             if len(rows) == _NEWEST:
@@ -185,7 +186,7 @@ class TeamIndex(TeamLines):
     def _page(
         self, plan: SearchPlan, meant: Condition, last: Row | None, size: int, looked: Looked | None = None
     ) -> tuple[Sequence[Row], list[Hit]]:
-        """The next lines for which a condition holds, and those of them that the filter means."""
+        """Return the next lines for which a condition holds, and the hits among them."""
         columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
         asked = self.store.database.recordings(*columns).where(RECORDINGS.c.known > 0, meant, _after(last))
         steps: dict[int, list[Step]] = {}
@@ -233,12 +234,12 @@ class TeamIndex(TeamLines):
     def _line(self, row: Row) -> Summary:
         said = {name: _said(getattr(row, name)) for name in LINE}
         for name in LATER:
-            # An earlier Reenact has written the line.
+            # An earlier version has written the line.
             said[name] = said[name] or ""
         return Summary(path=str(self.store.folder(row.id)), **said)
 
     def _told_apart(self, hits: Sequence[Hit]) -> list[str]:
-        """The ids of these, and of those that come before and after each in the order of ids."""
+        """Return the ids of hits, with the next smaller and greater id of each."""
         ids = [hit.summary.id for hit in hits]
         with self.store.database.begin() as connection:
             near = connection.execute(
@@ -248,14 +249,14 @@ class TeamIndex(TeamLines):
 
 
 def _said(value: Any) -> Any:
-    """A column's value. One that an earlier Reenact wrote may hold what cannot be shown."""
+    """Return a column's value. An earlier version may have written characters that cannot be shown."""
     if isinstance(value, list):
         return tuple(map(_said, value))
     return storable(unfit(value)) if isinstance(value, str) else value
 
 
 def _after(last: Row | None) -> Condition:
-    """Holds for what comes after that line, in the order of lists."""
+    """Return the condition for all lines after that one, in the order of lists."""
     if last is None:
         return true()
     moment, written, id = RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id.collate("C")

@@ -1,9 +1,9 @@
 """Uploads to the team's store, in pieces: each is committed before it is acknowledged.
 
-A request is one transaction. It locks the rows of its recordings, so that a second sender of the same one waits, and
-finds it complete. Lines go in by COPY; a piece's bytes, its file's length and its recording's version are committed
-together, or not at all. Blobs are put into the object store before that, without a lock: a lease keeps them from being
-deleted until a recording names them.
+A request is one transaction. It locks the rows of its recordings, so that a second sender of the same recording waits,
+and then finds it complete. Lines are inserted by COPY; a piece's bytes, its file's length and its recording's version
+are committed together. Blobs are put into the object store before that, without a lock: a lease prevents their deletion
+until a recording names them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS,
 
 _AT_ONCE = 16
 _ENOUGH = 5.0
-"""Seconds after which, of many blobs, no more are tried where one could not be kept."""
+"""Seconds after which no more blobs are tried once one could not be stored."""
 
 _CHUNK = "recording", "name", "at", "data"
 
@@ -47,16 +47,16 @@ class _Known:
 
 
 class _Full(PieceTaken):
-    """Refused, since the project has what it may have."""
+    """A refusal because the project has reached its limit."""
 
 
 class TeamIntake:
     """Accepts pieces for one project. Any thread may call it.
 
     Args:
-        database: Where lines go.
-        blobs: Where blobs go.
-        limits: How much; of `project` and `free` nothing is known here.
+        database: The database, for lines.
+        blobs: The object store, for blobs.
+        limits: The limits of a recording; `project` and `free` are not used here.
     """
 
     def __init__(self, database: Database, blobs: BlobStore, limits: IntakeLimits | None = None) -> None:
@@ -82,22 +82,22 @@ class TeamIntake:
         return found
 
     def has(self, id: str, address: str) -> bool:
-        """Return whether a recording's blob exists. Raises StoreAway."""
+        """Return True if a recording's blob exists. Raises StoreAway."""
         with self._database.begin() as connection:
             asked = self._database.recordings(BLOBS.c.size).join_from(RECORDINGS, BLOBS)
             asked = asked.where(RECORDINGS.c.id == id, BLOBS.c.address == address)
             return connection.execute(asked).first() is not None
 
     def heard(self, ids: Iterable[str]) -> None:
-        """Nothing is kept of that here: what is being written grows."""
+        """Do nothing: a recording that is being written shows it by growing."""
 
     def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
-        """Append them; when this returns, what it calls ok is committed.
+        """Append pieces; all that are answered with ok have been committed.
 
         Raises:
-            StoreAway: Ask again.
-            StoreFull: The project has what it may have, and all that was asked is more. Where some of it was not, only
-                the rest is refused.
+            StoreAway: The store does not answer; try again.
+            StoreFull: The project has reached its limit, and all pieces would exceed it. If only some would, these are
+                refused in their answers.
         """
         answers: dict[int, PieceTaken] = {}
         blobs: dict[int, Piece] = {}
@@ -109,12 +109,12 @@ class TeamIntake:
             else:
                 (blobs if blob else lines)[at] = piece
         if blobs:
-            # The object store may be slow: nothing of the database is held while it is written to.
+            # The object store may be slow, so no transaction is open while it is written to.
             blobs, leases, failed = self._keep(blobs, answers)
         else:
             leases, failed = [], []
-        # What was kept is noted, or it would be sent again and again while the object store is flaky; no line is taken
-        # that may name what was not.
+        # Stored blobs are noted even if others failed, or they would be sent again and again. Lines are not taken then,
+        # because they may name a blob that is missing.
         lines = {} if failed else lines
         with self._database.begin() as connection:
             self._room.look(connection, self._database.project)
@@ -128,7 +128,7 @@ class TeamIntake:
                 copied(connection, CHUNKS, _CHUNK, new, ("int8", "text", "int8", "bytea"))
             self._note(connection, known)
             for at, one in blobs.items():
-                # Somebody may delete the recording in the same moment.
+                # The recording may have been deleted in the meantime.
                 here = (
                     PieceTaken("ok", len(one.data))
                     if one.recording in known
@@ -149,11 +149,11 @@ class TeamIntake:
     def _keep(
         self, blobs: dict[int, Piece], answers: dict[int, PieceTaken]
     ) -> tuple[dict[int, Piece], list[int], list[tuple[int, StoreAway]]]:
-        """Put those that their recordings do not have yet; what cannot be taken is answered.
+        """Store the blobs that their recordings do not have yet; answer those that are refused.
 
         Returns:
-            Those that are there now; the leases that keep what is new from being deleted until it is noted; and which
-            could not be put, and why.
+            The blobs that are stored now; the leases that prevent the deletion of new ones until a recording names
+            them; and the blobs that could not be stored, with the errors.
         """
         project = self._database.project
         with self._database.begin() as connection:
@@ -177,7 +177,7 @@ class TeamIntake:
                         new[at] = one
             leases: list[int] = []
             if new:
-                # Nobody is deleting blobs at this moment; from now on these are let alone.
+                # No blobs are being deleted at this moment, and from now on the leases protect these.
                 self._database.blobs_held(connection)
                 rows = [
                     {"project": project, "address": name, "at": CLOCK}
@@ -190,7 +190,7 @@ class TeamIntake:
         return {at: one for at, one in blobs.items() if at not in answers and at not in lost}, leases, failed
 
     def _put(self, blobs: Mapping[int, Piece]) -> list[tuple[int, StoreAway]]:
-        """Put these; which could not be put, and why."""
+        """Store blobs; return those that could not be stored, with the errors."""
         failed: list[tuple[int, StoreAway]] = []
         began = monotonic()
 
@@ -213,10 +213,10 @@ class TeamIntake:
     ) -> tuple[dict[str, _Known], dict[str, PieceTaken]]:
         """Return the recordings of a request, locked until its end, and the refusals.
 
-        New recordings are made. Refused are deleted ones, and those that exceed the limits.
+        New recordings are created. Deleted ones, and those that exceed the limits, are refused.
         """
         project = self._database.project
-        # A blob may come before the lines that name it, and so before the recording's first line.
+        # Blobs come before the lines that name them, so possibly before the recording's first line.
         begun = {
             one.recording
             for one in pieces
@@ -238,7 +238,7 @@ class TeamIntake:
         asked = self._database.recordings(RECORDINGS.c.id, RECORDINGS.c.key, RECORDINGS.c.bytes)
         asked = asked.where(RECORDINGS.c.id == func.any(ids)).order_by(RECORDINGS.c.id).with_for_update()
         known = {id: _Known(key, size) for id, key, size in connection.execute(asked)}
-        # Looked for now: whoever deleted one a moment ago has committed by now, or waits for us.
+        # Search under the lock: a deletion of one of them has been committed, or waits for this transaction.
         for id, stone in tombstones(connection, project, ids).items():
             refused[id] = PieceTaken("gone", detail=stone.told)
             if (held := known.pop(id, None)) is not None:
@@ -319,7 +319,7 @@ class TeamIntake:
                 version=VERSIONS.next_value(),
                 written=CLOCK,
                 bytes=RECORDINGS.c.bytes + bindparam("more"),
-                # It was endorsed as it was.
+                # The endorsement was for the shorter recording.
                 endorser="",
                 endorsement="",
             ),
@@ -330,7 +330,7 @@ class TeamIntake:
 def _bytes(
     connection: Connection, key: int, piece: Piece, count: int, new: Iterable[tuple[int, str, int, bytes]]
 ) -> bytes:
-    """Return bytes of a file from a piece's offset on, committed or of this request."""
+    """Return bytes of a file from a piece's offset on, committed or from this request."""
     end = piece.offset + count
     asked = select(CHUNKS.c.at, CHUNKS.c.data).where(
         CHUNKS.c.recording == key,
@@ -351,7 +351,7 @@ def _fault(
     rest: bytes,
     new: Iterable[tuple[int, str, int, bytes]],
 ) -> str:
-    """Return the fault of the sums of the lines that continue a file; empty if they fit."""
+    """Return the error in the sums of the lines that continue a file, or ""."""
     size = held.lengths.get(piece.name, 0)
     count = min(size, chain.LENGTH + 1)
     tail = Piece(piece.recording, piece.name, size - count, b"")
@@ -370,5 +370,5 @@ def _note_blobs(connection: Connection, blobs: Iterable[Piece], known: Mapping[s
 
 
 def names_of(names: Iterable[str]) -> list[str]:
-    """The files of a recording in the order in which they are read: its events first."""
+    """Return the names of a recording's files in the order of reading: the events first."""
     return sorted((name for name in names if FILE.fullmatch(name)), key=lambda name: (name != EVENTS, name))

@@ -1,6 +1,6 @@
 """Limits of a project in a team's store: its size, and the age of its recordings.
 
-Administrators set them; writers obey them.
+Administrators set them; writers respect them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class ProjectLimits:
     """The limits of a project. None means no limit.
 
     Attributes:
-        keep: Seconds that a recording stays after it was last written to.
-        most_bytes: Bytes, of lines and of blobs; one blob counts for each recording that has it.
-        most_recordings: Recordings.
+        keep: Seconds for which a recording is kept after it was last written to.
+        most_bytes: Most bytes of lines and blobs; a blob counts for each recording that has it.
+        most_recordings: Most recordings.
     """
 
     keep: int | None = None
@@ -42,7 +42,7 @@ class ProjectLimits:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project as an administrator sees it."""
+    """A project with its use and its limits."""
 
     name: str
     key: int
@@ -52,10 +52,10 @@ class Project:
 
 
 def projects(connection: Connection, name: str = "") -> list[Project]:
-    """All projects by their names, or the one.
+    """Return all projects by name, or only the named one.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: There is no project of that name.
     """
     asked = select(PROJECTS.c.key, PROJECTS.c.name, *_COLUMNS).join_from(PROJECTS, LIMITS, isouter=True)
     rows = connection.execute(asked.order_by(PROJECTS.c.name)).all()
@@ -84,14 +84,14 @@ def limits_of(connection: Connection, project: int) -> ProjectLimits:
 
 
 def limit(connection: Connection, project: int, limits: ProjectLimits) -> None:
-    """Set them."""
+    """Set the limits of a project."""
     said = {"keep": limits.keep, "most_bytes": limits.most_bytes, "most_recordings": limits.most_recordings}
     wanted = insert(LIMITS).values(project=project, **said)
     connection.execute(wanted.on_conflict_do_update(index_elements=[LIMITS.c.project], set_=said))
 
 
 class Room:
-    """The room left in a project, counted now and then. Thread-safe.
+    """The room left in a project, counted from time to time. Thread-safe.
 
     Args:
         now: A clock, in seconds.
@@ -106,7 +106,7 @@ class Room:
         self._recordings: int | None = None
 
     def look(self, connection: Connection, project: int) -> None:
-        """Count, if it is time to."""
+        """Count again if the last count is too old."""
         with self._lock:
             if self._now() < self._until:
                 return
@@ -120,7 +120,7 @@ class Room:
             self._until = self._now() + (_AGAIN_FULL if full else _AGAIN)
 
     def problem(self, *, size: int = 0, recordings: int = 0) -> str:
-        """Return the reason why there is no room, or an empty text.
+        """Return the reason that there is no room, or "".
 
         If there is room, the bytes and recordings count as stored.
         """

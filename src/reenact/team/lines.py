@@ -1,6 +1,7 @@
-"""The summaries of recordings: made from their lines at the first read, and stored for all.
+"""The summaries of recordings: made from their lines at the first read, and stored for all users.
 
-They are a recording's line, its steps, the details that filters need, and the texts in which Postgres finds words.
+A summary consists of a recording's line in lists, its steps, the details that filters need, and the texts in which
+Postgres finds words.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ LINE = [field.name for field in fields(Summary) if field.name not in ("path", "h
 """The columns of a recording's line."""
 
 _SAID = [name for name in LINE if name not in ("id", "written", "endorser")]
-"""Those of them that are made from its lines."""
+"""The columns that are made from the recording's lines."""
 
 LATER = ("script", "prompt", "outcome")
-"""Columns that are null in the lines of an earlier Reenact."""
+"""Columns that are null in lines that an earlier version wrote."""
 
 _AT_ONCE = 100
 _AGAIN = 30
-"""Recordings that one list summarises again, for columns that an earlier Reenact lacked."""
+"""Most recordings that one list summarises again, for columns that an earlier version did not have."""
 
 _MANY = 100
-"""New summaries after which the planner's statistics are made anew."""
+"""New summaries after which the planner's statistics are refreshed."""
 
 _NOT_WORDED = -1
 _QUIET = 3_000_000_000
-"""Nanoseconds without a new byte, before others are spared the reading of a recording."""
+"""Nanoseconds without a new byte after which a recording is summarised for all."""
 
 
 class TeamLines:
@@ -79,11 +80,11 @@ class TeamLines:
         )
 
     def settle_some(self, copy: LocalStore, most: int) -> None:
-        """Store the summaries of some unread recordings that a copy has in full. Raises StoreAway.
+        """Store the summaries of unread recordings of which a copy is complete. Raises StoreAway.
 
-        When all are read, summaries by an earlier Reenact are stored again, with the columns that it did not have.
+        If there are none, summaries by an earlier version are stored again, with the columns that it did not have.
         """
-        # One that still grows is not read anew with each line.
+        # A recording that still grows is not read again after each line.
         quiet = RECORDINGS.c.written < CLOCK - _QUIET
         ids = self._unread(quiet, most=most) or self._newest(quiet, RECORDINGS.c.outcome.is_(None), most=most)
         lengths = self.store.intake.lengths(ids)
@@ -103,7 +104,7 @@ class TeamLines:
     def renew(self, progress: Progress | None = None) -> None:
         """Read the unread recordings, and store their summaries. Raises StoreAway.
 
-        Also some of the newest that an earlier Reenact has summarised.
+        Some of the newest that an earlier version has summarised are read again, too.
         """
         unread = self._unread()
         unread += self._newest(
@@ -117,12 +118,12 @@ class TeamLines:
             progress(len(unread), len(unread))
 
     def word_some(self, most: int) -> None:
-        """Store the texts of recordings whose summaries an earlier Reenact wrote.
+        """Store the texts of recordings whose summaries an earlier version wrote.
 
         Raises StoreAway.
         """
         columns = RECORDINGS.c.key, RECORDINGS.c.known
-        # One that cannot be is marked so, and asked no more.
+        # A recording that cannot be read is marked, and not tried again.
         asked = self.store.database.recordings(*columns).where(
             RECORDINGS.c.worded != RECORDINGS.c.known, RECORDINGS.c.worded >= 0, RECORDINGS.c.known > 0
         )
@@ -148,7 +149,7 @@ class TeamLines:
                 _texts(connection, words)
 
     def fact_some(self, most: int) -> None:
-        """Store the facts of recordings whose summaries an earlier Reenact wrote. Raises StoreAway."""
+        """Store the facts of recordings whose summaries an earlier version wrote. Raises StoreAway."""
         asked = self.store.database.recordings(RECORDINGS.c.key).where(
             RECORDINGS.c.facted != RECORDINGS.c.known, RECORDINGS.c.known > 0
         )
@@ -190,26 +191,26 @@ class TeamLines:
         try:
             made = summarised(self.store.find(id), row.written)
         except RecordingNotFound:
-            # It was deleted just now.
+            # It has just been deleted.
             return
         except RecordingError as error:
             made = unsummarised(self.store.folder(id), row.written, str(error).removeprefix(f"{id}: "))
         self._write([(row.key, row.version, made)])
 
     def _write(self, made: Iterable[tuple[int, int, Summarised]]) -> None:
-        """Write down lines, steps and texts of recordings, each by its key, for that version."""
+        """Store lines, steps and texts of recordings, given by key and version."""
         left = iter(made)
         while some := {key: (version, said) for key, version, said in islice(left, _AT_ONCE)}:
             try:
                 self._write_some(some)
             except UNFIT:
-                # One of them is not as the tables want it, and the others are to be written down all the same.
+                # The database refuses a value of one of them; store the others one by one.
                 for key, one in some.items():
                     self._write_one(key, *one)
             self._written_more(len(some))
 
     def _written_more(self, count: int) -> None:
-        """Refresh the planner's statistics after many new summaries, and twice as many."""
+        """Refresh the planner's statistics after `_MANY` new summaries, then after twice as many."""
         self._written += count
         if self._written >= self._due:
             self._due = 2 * self._written

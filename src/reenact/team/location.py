@@ -23,7 +23,7 @@ class TeamPlace:
     """The addresses of a team's store.
 
     Attributes:
-        database: The address of its Postgres, `postgresql://…`. It may hold a password, and is never shown.
+        database: The address of its Postgres, `postgresql://…`. It may contain a password, and is never shown.
         objects: The address of its object store.
         project: The name of the project.
         cache: The folder for cached recordings.
@@ -44,7 +44,7 @@ class TeamPlace:
     def options(self, *, project: bool = True) -> str:
         """Return the options that name this store in a command, each after a space.
 
-        Empty where the environment names it. An address with a password is left to the reader, as URL.
+        Empty if the environment names it. An address with a password is replaced by `URL`.
         """
         here = {
             "--store": os.environ.get(STORE, "").strip(),
@@ -61,7 +61,7 @@ class TeamPlace:
     def of(
         cls, environ: Mapping[str, str], *, store: str = "", objects: str = "", project: str = ""
     ) -> TeamPlace | None:
-        """Return the store of the arguments, or else of the environment; None without one.
+        """Return the store of the arguments, else that of the environment, else None.
 
         Raises:
             UsageError: The addresses are invalid or incomplete.
@@ -85,7 +85,7 @@ class TeamPlace:
         return cls(database, found, name, _cache(environ, database, name))
 
     def of_project(self, project: str, cache: Path) -> TeamPlace:
-        """Another project in the same store."""
+        """Return the place of another project in the same store."""
         return TeamPlace(self.database, self.objects, project, cache)
 
 
@@ -98,7 +98,7 @@ def _cache(environ: Mapping[str, str], database: str, project: str) -> Path:
     above = environ.get(CACHE) or os.path.join(  # noqa: PTH118
         environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "reenact"
     )
-    # The same server by another user's name has the same recordings.
+    # The user's name is left out: the same server has the same recordings for all users.
     parts = urlsplit(database)
     known = f"{parts.netloc.rpartition('@')[2]}\0{parts.path}\0{parts.query}\0{project}"
     return Path(above).absolute() / hashlib.sha256(known.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Changing tables while others read and write them: for migrations."""
+"""Change tables while others read and write them, in migrations."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _PAUSE = 0.2
 
 
 def locked(connection: Connection, statement: str) -> None:
-    """Run a statement that needs an exclusive lock on a table for a moment.
+    """Run a statement that briefly needs an exclusive lock on a table.
 
-    While it waits for a long reader, all later queries wait behind it. So it waits briefly, lets them
-    pass, and tries again.
+    While it waits for a long reader, all later queries wait for it. So it waits only briefly, lets them pass, and tries
+    again.
     """
     while True:
         connection.execute(text(f"SET lock_timeout = '{_PATIENCE}'"))
@@ -34,10 +34,10 @@ def locked(connection: Connection, statement: str) -> None:
 
 
 def indexed(connection: Connection, name: str, what: str) -> None:
-    """Create an index during use; drop an invalid one of an interrupted run first.
+    """Create an index while the table is used; first drop an invalid one of an interrupted run.
 
     Args:
-        connection: One that commits each statement by itself.
+        connection: A connection that commits each statement.
         name: The name of the index.
         what: The table and its columns: `steps (kind, recording)`.
     """

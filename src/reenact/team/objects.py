@@ -30,12 +30,12 @@ _OPTIONS = (
     "proxy_url", "timeout",
 )  # fmt: skip
 _CLIENT: dict[str, Any] = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=20)}
-"""The timeouts of the object store's client; after them the store counts as away."""
+"""The timeouts of the object store's client, after which the store counts as away."""
 
 _PART = 2 << 20
-"""The size of a part in bytes.
+"""Bytes of one part of a download.
 
-A usable connection transfers it within the timeout; larger blobs are read in parts.
+Even a slow connection transfers it within the timeout; larger blobs are read in parts.
 """
 
 _LENT = "lent"
@@ -43,15 +43,15 @@ _LENT_FOR, _SWEEP = 48 * 3600.0, 3600.0
 """Seconds for which a lent file is kept, and between two searches for older ones."""
 
 _RECEIPT = 64 << 20
-"""Bytes of a receipt at most."""
+"""Most bytes of a receipt."""
 
 _EMPTY = hashlib.sha256().hexdigest()
 _UPLOAD = timedelta(minutes=10)
-"""The timeout for a larger blob that is sent as a whole."""
+"""The timeout for sending a larger blob, which is sent as a whole."""
 
 
 class Lent(NamedTuple):
-    """A file in the store for download by others: its path, and the store's tag of it."""
+    """A file in the store for download by others: its path, and its tag (ETag)."""
 
     path: str
     tag: str | None
@@ -63,7 +63,7 @@ class ObjectBlobs:
     Args:
         url: `s3://bucket/prefix`, `gs://…`, `az://…` or `file:///folder`. The credentials are in the environment, under
             the names of the store's own tools (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL` …).
-        project: Its name: blobs of one project are not another's, even where they are equal.
+        project: The name of the project; even equal blobs of two projects are stored separately.
 
     Raises:
         UsageError: The address is invalid.
@@ -78,7 +78,7 @@ class ObjectBlobs:
         self._patient = opened(url, patient=True)
 
     def has(self, address: str) -> bool:
-        """Return whether a blob is stored. Raises StoreAway."""
+        """Return True if a blob is stored. Raises StoreAway."""
         try:
             obstore.head(self._store, self._path(address))
         except (FileNotFoundError, NotFoundError):
@@ -91,7 +91,7 @@ class ObjectBlobs:
         """Store a blob; return its address. Raises StoreAway."""
         address = f"sha256:{hashlib.sha256(data).hexdigest()}"
         try:
-            # A second writer has the same bytes: the upload can stop early.
+            # `create` fails early if the blob exists: equal addresses have equal bytes.
             store = self._store if len(data) <= _PART else self._patient
             obstore.put(store, self._path(address), data, mode="create", use_multipart=False)
         except AlreadyExistsError:
@@ -141,14 +141,14 @@ class ObjectBlobs:
             raise self._away(error) from None
 
     def keep_receipt(self, id: str, data: bytes) -> None:
-        """Keep the receipt of a recording's deletion beside the blobs. Raises StoreAway."""
+        """Store the receipt of a recording's deletion beside the blobs. Raises StoreAway."""
         try:
             obstore.put(self._store, f"{self._project}/receipts/{id}.json", data, use_multipart=False)
         except (BaseError, OSError) as error:
             raise self._away(error) from None
 
     def drop_receipt(self, id: str) -> None:
-        """Forget a receipt; harmless where there is none. Raises StoreAway."""
+        """Delete a receipt, if there is one. Raises StoreAway."""
         try:
             obstore.delete(self._store, f"{self._project}/receipts/{id}.json")
         except (FileNotFoundError, NotFoundError):
@@ -157,7 +157,7 @@ class ObjectBlobs:
             raise self._away(error) from None
 
     def receipts(self) -> Iterator[dict[str, Any]]:
-        """The receipts that are kept beside the blobs. Raises StoreAway."""
+        """Yield the receipts that are stored beside the blobs. Raises StoreAway."""
         try:
             yield from kept(self._store, self._project)
         except (BaseError, OSError) as error:
@@ -165,7 +165,7 @@ class ObjectBlobs:
 
     @property
     def signs(self) -> bool:
-        """The store gives out its objects at signed addresses; a folder does not."""
+        """True if the store has signed addresses for its objects, which a folder does not have."""
         return not isinstance(self._store, Folder)
 
     def url(self, address: str, seconds: int) -> str | None:
@@ -191,7 +191,7 @@ class ObjectBlobs:
         return Lent(path, tag)
 
     def keeps(self, lent: Lent) -> bool:
-        """Return True if a lent file is as it was uploaded, and not deleted soon.
+        """Return True if a lent file is unchanged and will not be deleted soon.
 
         Raises StoreAway.
         """
@@ -216,7 +216,7 @@ class ObjectBlobs:
             raise self._away(error) from None
 
     def _sweep(self) -> None:
-        """Delete lent files that are old, once in a while."""
+        """Delete old lent files, at most once in `_SWEEP` seconds."""
         if monotonic() < self._swept + _SWEEP:
             return
         self._swept = monotonic()
@@ -235,7 +235,7 @@ class ObjectBlobs:
             raise self._away(error) from None
 
     def _read(self, path: str) -> bytes:
-        # No part can be asked for of what has no bytes.
+        # An empty object has no range that could be requested.
         asked: Any = {} if path.endswith(_EMPTY) else {"range": (0, _PART)}
         first = obstore.get(self._store, path, options=asked)
         parts = [bytes(first.bytes())]
@@ -252,17 +252,17 @@ class ObjectBlobs:
 
 
 def opened(url: str, *, patient: bool = False) -> ObjectStore:
-    """An object store by its address.
+    """Return the object store at an address.
 
     Args:
         url: Its address.
-        patient: Give large things the time that they take to send.
+        patient: Use the longer timeout, for large objects.
 
     Raises:
-        UsageError: The address is none.
+        UsageError: The address is invalid.
     """
     try:
-        # Each takes other arguments.
+        # The type checker does not know the arguments, which differ by kind of store.
         make: Any = from_url
         found: ObjectStore
         if url.startswith("file:"):
@@ -278,7 +278,7 @@ def opened(url: str, *, patient: bool = False) -> ObjectStore:
 
 
 def kept(store: Any, project: str) -> Iterator[dict[str, Any]]:
-    """Yield the receipts of deletions in a project; damaged ones are skipped."""
+    """Yield the receipts of deletions in a project, without damaged ones."""
     for page in obstore.list(store, f"{project}/receipts"):
         for entry in page:
             found = _receipt(store, entry["path"], entry["size"])
@@ -287,7 +287,7 @@ def kept(store: Any, project: str) -> Iterator[dict[str, Any]]:
 
 
 def _receipt(store: Any, path: str, size: int) -> dict[str, Any] | None:
-    """A receipt of a deletion, read from an object store; None where it is damaged, or none."""
+    """Read the receipt of a deletion from an object store; return None if it is damaged."""
     id = path.rpartition("/")[2].removesuffix(".json")
     if not ID.fullmatch(id) or size > _RECEIPT:
         return None
@@ -307,7 +307,7 @@ def path_of(project: str, address: str) -> str:
 def _said(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the client options from the environment.
 
-    A client that is given some options needs all of them.
+    A client that gets any options needs all of them.
     """
     return {
         option: environ[name]
@@ -318,6 +318,6 @@ def _said(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _first(error: Exception) -> str:
-    """Return the first line of an error; the rest is for its authors."""
+    """Return the first line of an error, without the debugging output after it."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200]

@@ -1,8 +1,8 @@
-"""The local recordings and, by their ids, those of the team's store in the environment.
+"""Open the local recordings and, by their ids, those of the environment's team store.
 
-A recording that only the team's store has, asked for by an id or a prefix, is copied to the cache (see
-`reenact.team.store`) and read from there: the local folder keeps only recordings made or pulled here. `last`, a path
-and a list mean local recordings. While the store is away, local and cached recordings are found all the same.
+A recording that only the team's store has is copied to the cache by its id or prefix (see `reenact.team.store`) and
+read from there: the local folder contains only recordings that were made or pulled here. `last`, a path and a list mean
+local recordings. While the store is away, local and cached recordings are found nevertheless.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMED = 8
 
 
 def team_store(place: TeamPlace, *, patience: int = 0) -> TeamStore:
-    """Open the team's store. Raises MissingExtra where its packages are not installed.
+    """Open the team's store. Raises MissingExtra if its packages are not installed.
 
     Args:
         place: The addresses of the store.
@@ -45,7 +45,7 @@ def team_store(place: TeamPlace, *, patience: int = 0) -> TeamStore:
 class Reaching(LocalStore):
     """The recordings in a folder, and those of the team's store by their ids.
 
-    A server must not have this one: its projects are other ones than the environment's.
+    A server must not use it, because its projects are not the environment's.
     """
 
     def lies_there(self, path: Path) -> TeamStore | None:
@@ -54,9 +54,9 @@ class Reaching(LocalStore):
         return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
 
     def kept(self, ref: str) -> str:
-        """Return the id of a recording in this folder, after one from elsewhere is brought into it.
+        """Return the id of a recording in this folder; copy it there first if it is elsewhere.
 
-        Raises UsageError for a recording that lies elsewhere.
+        Raises UsageError for a recording in another local folder.
         """
         found = self.find(ref)
         if (team := self.lies_there(found)) is not None:
@@ -74,7 +74,7 @@ class Reaching(LocalStore):
         return found.name
 
     def _imported(self, file: Path) -> str:
-        """Import an exported file, unless it is here already; return the recording's id."""
+        """Import an exported file if its recording is not here yet; return the recording's id."""
         from reenact.core.store.bundle import SAME, bring  # noqa: PLC0415 - zip files, which few commands read
 
         try:
@@ -102,7 +102,7 @@ class Reaching(LocalStore):
             with team_store(place, patience=_PATIENCE) as team:
                 there = [id for id in team.beginning(text, _NAMED + 2) if id not in mine]
                 if not mine and text in there:
-                    # It cannot be meant otherwise.
+                    # A whole id is never a prefix of another one.
                     there = [text]
                 if len(mine) + len(there) > 1:
                     raise AmbiguousRecording(_either_of(text, mine, there, place))
@@ -133,7 +133,7 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> TeamPlace
 
 
 def cached(path: Path) -> bool:
-    """Return True for a recording that was brought here from the team's store."""
+    """Return True for a cached copy of a recording in the team's store."""
     place = _place()
     return place is not None and path.parent == LocalStore(place.cache).recordings
 

@@ -1,4 +1,4 @@
-"""The files of a team's recordings, read from the database piece by piece."""
+"""Read the files of a team's recordings from the database, piece by piece."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BYTES = 4 << 20
 
 
 class StoredPieces:
-    """Reads what a recording consists of.
+    """Reads the lines and the list of blobs of a recording.
 
     Args:
         database: The team's database.
-        place: The store, as messages name it.
+        place: The name of the store, for messages.
     """
 
     def __init__(self, database: Database, place: str) -> None:
@@ -33,7 +33,7 @@ class StoredPieces:
             return connection.execute(select(BLOBS.c.address).where(BLOBS.c.recording == key)).scalars().all()
 
     def of_file(self, id: str, key: int, name: str, start: int) -> Iterator[Piece]:
-        """The lines of a file from there on, a few megabytes at a time."""
+        """Yield the lines of a file from a position on, a few megabytes at a time."""
         while True:
             asked = (
                 select(CHUNKS.c.at, CHUNKS.c.data)
@@ -62,7 +62,7 @@ class StoredPieces:
 
 
 def append(intake: Intake, piece: Piece) -> None:
-    """Append a piece to another store. Raises RecordingError where that refuses it."""
+    """Append a piece to another store. Raises RecordingError if that refuses it."""
     (taken,) = intake.take([piece])
     if taken.status != "ok":
         raise RecordingError(_why(piece, taken))

@@ -1,8 +1,8 @@
-"""Search plans: find the recordings and steps that match a filter by Postgres.
+"""Search plans: find the recordings and steps that match a filter, with Postgres.
 
-SQL narrows the search, by its indexes, to the recordings and steps that may match. Python then evaluates the whole
-filter, so that the answer equals that of the local index, step by step. Texts, arguments and outputs are searched
-only where all other terms hold.
+SQL and its indexes reduce the search to the recordings and steps that may match. Python then evaluates the whole
+filter, so that the result equals that of the local index. Texts, arguments and outputs are searched only if all other
+terms hold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ASKED = {
     "tokens": ("input_tokens", "output_tokens"),
     "step": ("number",),
 }
-"""The columns that fields are made of, which are none themselves."""
+"""The columns from which fields without a column are computed."""
 
 Step = Mapping[str, Any]
 
@@ -40,13 +40,13 @@ class SearchPlan:
         project: The key of the project.
 
     Attributes:
-        about_steps: The filter has terms about steps.
-        heads: Holds for each recording that matches the filter's terms about recordings.
-        recordings: Holds for each recording that may match.
-        steps: Holds for each step that may be needed.
+        about_steps: True if the filter has terms about steps.
+        heads: The condition for recordings that match the filter's terms about recordings.
+        recordings: The condition for recordings that may match.
+        steps: The condition for steps that may be needed.
         columns: The columns to read of those steps.
-        parts: The parts to search: of `details.PARTS`.
-        by_facts: The condition `recordings` asks for facts.
+        parts: The parts to search, of `details.PARTS`.
+        by_facts: True if the condition `recordings` uses facts.
     """
 
     def __init__(self, wanted: Filter, project: int) -> None:
@@ -72,7 +72,7 @@ class SearchPlan:
         self.by_facts = False
         found = self.heads
         if wanted.about_steps:
-            # `not error` means recordings without such a step: it is not they that are found, but those with one.
+            # `not error` matches recordings without an error, which have no step to find.
             if wanted.meant(()) is not None:
                 within = self._without()
             else:
@@ -85,7 +85,7 @@ class SearchPlan:
         self.steps: Condition = true() if self._compiled.bound is None else self._compiled.bound.condition
 
     def meant(self, line: Facts, steps: Sequence[Step], details: Details) -> tuple[int, ...] | None:
-        """Return the numbers of a recording's matching steps, or None where it does not match.
+        """Return the numbers of a recording's matching steps, or None if it does not match.
 
         Args:
             line: The recording's summary.
@@ -107,7 +107,7 @@ class SearchPlan:
         return self._wanted.meant(self._compiled.steps(line, by_number, decide, details))
 
     def _without(self) -> Condition | None:
-        """Return a condition for recordings without a matching step; None where SQL cannot decide."""
+        """Return a condition for recordings without a matching step; None if SQL cannot decide."""
         exact = self._compiled.bound
         return not_(_having(exact.condition)) if exact is not None and exact.exact else None
 
@@ -115,11 +115,11 @@ class SearchPlan:
 class HeadDialect(StepDialect):
     """The conditions of comparisons about recordings.
 
-    None counts as exact: Python tests them again.
+    No condition counts as exact, so Python tests them again.
     """
 
     def bound(self, node: Node) -> Bound[Condition] | None:
-        """Return the condition of a comparison about the recording; None of another."""
+        """Return the condition of a comparison about the recording, or None for any other."""
         assert isinstance(node, Term)
         return Bound(of_recording(node).condition) if node.field in OF_RECORDING else None
 
@@ -136,14 +136,14 @@ class RecordingDialect(HeadDialect):
         self._looks = looks
         self._project = project
         self.by_facts = False
-        """A comparison was answered by facts."""
+        """True if a comparison was answered by facts."""
 
     def takes(self, node: Node) -> bool:
-        """Take what columns decide as a whole: it must hold for one and the same step."""
+        """Return True for a node that columns decide as a whole, because one step must match all of it."""
         return of_columns(node)
 
     def bound(self, node: Node) -> Bound[Condition] | None:
-        """Return the condition that a step may match this part; None where SQL cannot decide."""
+        """Return the condition that a step may match this part; None if SQL cannot decide."""
         if of_columns(node):
             within = bound(node, STEP)
             return None if within is None else Bound(_having(within.condition))
@@ -159,21 +159,21 @@ class RecordingDialect(HeadDialect):
         return None if said is None else Bound(said)
 
     def _has(self, facts: Sequence[int]) -> Condition:
-        """Return the condition that a recording has one of some facts, or none are made yet."""
+        """Return the condition that a recording has one of some facts, or has no facts yet."""
         known = select(FACTS.c.recording).where(FACTS.c.facts.overlap(cast(facts, ARRAY(BigInteger))))
         other = RECORDINGS.alias()
         unknown = select(other.c.key).where(other.c.project == self._project, other.c.facted != other.c.known)
         return RECORDINGS.c.key.in_(known.union_all(unknown))
 
     def _says(self, look: WantedTerm) -> Condition | None:
-        """Return the condition that a recording's texts have a word, or are not yet indexed."""
+        """Return the condition that a recording's texts contain a word, or are not stored yet."""
         words = [word.lower().decode() for word in look.words() if b"\0" not in word]
         if not words:
             return None
         part = PARTS.index(look.name)
         said = and_(TEXTS.c.part == part, *(inside(TEXTS.c.body, word) for word in words))
         if look.name != "text":
-            # JSON may write a letter as its number, which the search does not see.
+            # JSON may escape a letter as its number, which the search does not find.
             said = or_(said, and_(TEXTS.c.part == part, inside(TEXTS.c.body, "\\u")))
         known = select(TEXTS.c.recording).where(said)
         other = RECORDINGS.alias()

@@ -1,4 +1,4 @@
-"""A project's key: members endorse with it the recordings that they push; readers check it."""
+"""A project's key: members endorse the recordings that they push, and readers check that."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SEED = 32
 
 
 def public_key(database: Database) -> str:
-    """The project's public key; empty where nothing was endorsed yet. Raises StoreAway."""
+    """Return the project's public key; empty if nothing was endorsed yet. Raises StoreAway."""
     asked = select(PROJECT_KEYS.c.public).where(PROJECT_KEYS.c.project == database.project)
     with database.begin() as connection:
         return connection.execute(asked).scalar() or ""
 
 
 def private_key(database: Database) -> bytes | None:
-    """Return the project's private key, made if missing; None without `cryptography`."""
+    """Return the project's private key, created if missing; None without `cryptography`."""
     try:
         return _seed(database)
     except ImportError:
@@ -38,7 +38,7 @@ def private_key(database: Database) -> bytes | None:
 
 
 def examined(home: Path, folders: Mapping[str, Path]) -> Iterator[tuple[str, Sequence[Log], Provenance]]:
-    """Yield the id, the events and the standing of each recording that can be read.
+    """Yield the id, the events and the origin of each recording that can be read.
 
     Args:
         home: The home whose keys decide which recordings are at home.
@@ -56,12 +56,12 @@ def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> dict
     """Sign the recordings that are at home here with the project's key. Raises StoreAway.
 
     Args:
-        database: The store, which has the recordings already.
+        database: The store, which must have the recordings.
         home: The home whose keys decide which recordings are at home.
         folders: The recordings' folders, by their ids.
 
     Returns:
-        Those that are foreign or changed, with the sentence that says so: they are not endorsed.
+        The foreign and changed recordings, which are not endorsed, each with a sentence about its origin.
     """
     statements: dict[str, bytes] = {}
     foreign: dict[str, str] = {}
@@ -93,7 +93,7 @@ def _sign(database: Database, home: Path, statements: Mapping[str, bytes]) -> No
 
 
 def unendorsed(database: Database, ids: Iterable[str]) -> set[str]:
-    """Those of some recordings in the store that have no endorsement. Raises StoreAway."""
+    """Return the recordings in the store that have no endorsement. Raises StoreAway."""
     asked = database.recordings(RECORDINGS.c.id).where(
         RECORDINGS.c.id == func.any(list(ids)), RECORDINGS.c.endorsement == ""
     )
@@ -102,12 +102,12 @@ def unendorsed(database: Database, ids: Iterable[str]) -> set[str]:
 
 
 def adopt(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
-    """Take over the store's endorsements of recordings that were brought here. Raises StoreAway.
+    """Store the endorsements of downloaded recordings locally. Raises StoreAway.
 
     Args:
-        database: The store that they come from.
-        home: The home that is to know the project's key.
-        folders: Where the recordings lie here, by their ids.
+        database: The store of the recordings.
+        home: The home that shall know the project's key.
+        folders: The local folders of the recordings, by their ids.
     """
     learn(database, home)
     columns = RECORDINGS.c.id, RECORDINGS.c.endorser, RECORDINGS.c.endorsement
@@ -118,7 +118,7 @@ def adopt(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
         rows: Sequence[tuple[str, str, str]] = [(*row,) for row in connection.execute(asked)]
     for id, key, signature in rows:
         if (folders[id] / RECEIVED).is_file():
-            # Without it the recording is foreign, as it was.
+            # If it cannot be written, the recording stays foreign.
             with suppress(OSError):
                 endorsement.write(folders[id], key, signature)
 
@@ -130,7 +130,7 @@ def learn(database: Database, home: Path) -> None:
 
 
 def _seed(database: Database) -> bytes:
-    """The project's private key, made where there is none. Raises StoreAway, ImportError."""
+    """Return the project's private key, created if missing. Raises StoreAway, ImportError."""
     asked = select(PROJECT_KEYS.c.seed).where(PROJECT_KEYS.c.project == database.project)
     with database.begin() as connection:
         found = connection.execute(asked).scalar()

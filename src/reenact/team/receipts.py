@@ -1,6 +1,6 @@
 """Receipts of deletions in the object store, beside the blobs: `PROJECT/receipts/ID.json`.
 
-They outlive the database. A backup that is restored brings back no recording that was deleted after it was made.
+They outlive the database, so that a restored backup does not bring back recordings that were deleted after it was made.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def sign(receipt: Receipt, seed: bytes) -> Receipt:
 
 
 def problem(receipt: Receipt, key: str) -> str:
-    """Return the reason not to trust a receipt, or an empty text.
+    """Return the reason not to trust a receipt, or "".
 
     Args:
-        receipt: A receipt, as it was read.
+        receipt: The receipt that was read.
         key: The public key of the project.
     """
     signed = receipt.get(SIGNED)
@@ -67,12 +67,12 @@ def _content(receipt: Receipt) -> bytes:
 
 
 def obey(connection: Connection, store: Any) -> list[str]:
-    """Repeat the deletions made after a dump, from their receipts.
+    """Repeat the deletions that were made after a dump, from their receipts.
 
     Returns `project/id` of each.
 
     Args:
-        connection: In its transaction, with the tables of this version.
+        connection: The connection, in its transaction, with the tables of this version.
         store: The object store, with its receipts.
     """
     gone: list[str] = []
@@ -81,7 +81,8 @@ def obey(connection: Connection, store: Any) -> list[str]:
     for project in connection.execute(asked).all():
         found = {}
         for receipt in kept(store, project.name):
-            # Those made before receipts were signed are obeyed, too, and those of a key that is younger than the dump.
+            # Receipts of versions that did not sign them are obeyed, too, and those of a key that is newer than the
+            # dump.
             if SIGNED in receipt and (why := problem(receipt, project.public or _claimed(receipt))):
                 warn(f"the receipt of {project.name}/{receipt['id']} is not obeyed: {why}")
             else:

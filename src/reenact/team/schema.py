@@ -20,14 +20,14 @@ _LOCK = 0x7265656E61637400
 
 
 def ready(engine: Engine, to: str = HEAD) -> None:
-    """Create or upgrade the tables where needed. Readers and writers go on meanwhile.
+    """Create or upgrade the tables if needed, without blocking readers and writers.
 
     Args:
         engine: The database.
         to: The version to reach; a test may want an older one.
 
     Raises:
-        UsageError: The tables are of a later Reenact, or of an older one and this user may not change them.
+        UsageError: The tables are of a later version, or of an older one and this user may not change them.
     """
     with engine.connect() as connection:
         if _version(connection) == HEAD:
@@ -37,12 +37,12 @@ def ready(engine: Engine, to: str = HEAD) -> None:
 
 
 def _upgrade(connection: Connection, to: str) -> None:
-    # Nearly always there is nothing to do, and these take their time.
+    # Imported here because they are slow, and an upgrade is rare.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
-    # A query that waits for the lock would block the creation of an index meanwhile.
+    # Poll, because a query that waits for the lock would block the concurrent creation of an index.
     while not connection.execute(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar():
         connection.rollback()
         time.sleep(_PAUSE)

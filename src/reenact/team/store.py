@@ -1,7 +1,7 @@
 """A team's recordings: each is downloaded into a folder on request, and read from there.
 
-What is brought is kept, and only what has grown since is fetched the next time. All that reads a recording's folder
-(replay, debugger, console) reads this one; nothing is ever written into it but what the team's store has.
+The folder is kept, and the next request fetches only new data. Replay, debugger and console read it like any other
+recording's folder; nothing is written into it but data of the team's store.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ _AT_ONCE = 8
 _SWEPT = 100
 _MANY = 1000
 _LEASED = 86_400 * 1_000_000_000
-"""Nanoseconds for which a new blob without a recording is not deleted."""
+"""Nanoseconds for which a new blob without a recording is kept."""
 
 _HEADER = 1 << 16
 _MARK = "team"
-"""A downloaded file of a recording, and the version of the recording in the team's store."""
+"""The name of the file with the version of a downloaded recording."""
 
 
 class TeamStore(LocalStore):
@@ -101,22 +101,22 @@ class TeamStore(LocalStore):
     # -- as every store --------------------------------------------------------------------------------------
 
     def ids(self) -> list[str]:
-        """The ids of all recordings, those first that were appended to last. Raises StoreAway."""
+        """Return the ids of all recordings, the last written first. Raises StoreAway."""
         asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.version > 0)
         with self.database.begin() as connection:
             return list(connection.execute(asked.order_by(RECORDINGS.c.version.desc())).scalars())
 
     def beginning(self, text: str, most: int) -> list[str]:
-        """The ids that begin so, those first that were appended to last. Raises StoreAway.
+        """Return the ids with a prefix, the last written first. Raises StoreAway.
 
         Args:
             text: Letters, digits, `-` and `_`.
-            most: How many at most.
+            most: The most ids to return.
         """
         asked = self.database.recordings(RECORDINGS.c.id).where(
             RECORDINGS.c.version > 0, RECORDINGS.c.id.like(text.replace("_", r"\_") + "%")
         )
-        # One that is exactly so is among them, however many begin so.
+        # An equal id comes first, however many have the prefix.
         exact = (RECORDINGS.c.id == text).desc()
         with self.database.begin() as connection:
             return list(
@@ -126,21 +126,21 @@ class TeamStore(LocalStore):
     def remove(
         self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "removed", who: str = ""
     ) -> str:
-        """Delete a recording and its blobs, there and here; return its id. Raises StoreAway."""
+        """Delete a recording, its blobs and its local copy; return its id. Raises StoreAway."""
         id = self.named(ref)
         self.erase([id], why=why, who=who)
         return id
 
     def erase(self, ids: Sequence[str], *, why: str, who: str = "") -> list[Receipt]:
-        """Delete recordings for good, there and here; return a receipt for each.
+        """Delete recordings for good, with their local copies; return a receipt for each.
 
         Args:
             ids: Their whole ids.
             why: The reason, for the receipts.
-            who: Who wants it; by default the user who runs this process.
+            who: The person who requests it; by default the user of this process.
 
         Raises:
-            RecordingHeld: A hold means one of them; none is deleted then.
+            RecordingHeld: A hold matches one of them; then none is deleted.
             StoreAway: A server does not answer.
         """
         while True:
@@ -162,7 +162,7 @@ class TeamStore(LocalStore):
         return made
 
     def replace(self, id: str) -> None:
-        """Delete a recording that is about to be sent anew: no tombstone is left. Raises StoreAway."""
+        """Delete a recording that will be sent again, without a tombstone. Raises StoreAway."""
         with self.database.begin() as connection:
             key = connection.execute(
                 self.database.recordings(RECORDINGS.c.key).where(RECORDINGS.c.id == id).with_for_update()
@@ -174,17 +174,17 @@ class TeamStore(LocalStore):
         self.forget(id)
 
     def deleted(self, ids: Iterable[str] | None = None, *, since: int = 0) -> dict[str, Tombstone]:
-        """Return the tombstones of deleted recordings: of these, or of all. Raises StoreAway.
+        """Return the tombstones of some recordings, or all. Raises StoreAway.
 
         Args:
-            ids: The recordings.
-            since: Only those of deletions since then, in nanoseconds since 1970 by the database's clock.
+            ids: The recordings, or None for all.
+            since: Only deletions since then, in nanoseconds since 1970 by the database's clock.
         """
         with self.database.begin() as connection:
             return tombstones(connection, self.database.project, ids, since=since)
 
     def distrusted(self, found: Sequence[Receipt]) -> dict[str, str]:
-        """Return the reason not to trust a receipt, by recording, for those not to be trusted.
+        """Return, by recording, the reasons not to trust receipts; trusted ones are left out.
 
         Raises StoreAway.
         """
@@ -192,12 +192,12 @@ class TeamStore(LocalStore):
         return {receipt["id"]: why for receipt in found if (why := problem(receipt, key))}
 
     def receipts(self, ids: Sequence[str] | None = None) -> list[Receipt]:
-        """Return the receipts of deletions, the oldest first: of these, or all. Raises StoreAway."""
+        """Return the receipts of some recordings, or all, the oldest first. Raises StoreAway."""
         with self.database.begin() as connection:
             return receipts(connection, self.database.project, ids)
 
     def readmit(self, id: str) -> bool:
-        """Take again what was deleted; returns whether it had a tombstone. Raises StoreAway."""
+        """Remove a recording's tombstone; return True if it had one. Raises StoreAway."""
         self.blobs.drop_receipt(id)
         with self.database.begin() as connection:
             return readmit(connection, self.database.project, id)
@@ -208,12 +208,12 @@ class TeamStore(LocalStore):
             hold(connection, self.database.project, filter, why, who or whoever())
 
     def release(self, filter: str) -> bool:
-        """Take a hold back; returns whether there was one. Raises StoreAway."""
+        """Remove a hold; return True if there was one. Raises StoreAway."""
         with self.database.begin() as connection:
             return release(connection, self.database.project, filter)
 
     def holds(self) -> list[Hold]:
-        """The holds, the oldest first. Raises StoreAway."""
+        """Return the holds, the oldest first. Raises StoreAway."""
         with self.database.begin() as connection:
             return holds(connection, self.database.project)
 
@@ -241,7 +241,7 @@ class TeamStore(LocalStore):
         for at in range(0, len(wanted), _SWEPT):
             some = wanted[at : at + _SWEPT]
             with self.database.begin() as connection:
-                # Nobody is to find one there, and leave it be, while it is being deleted.
+                # No upload may rely on a blob that is being deleted.
                 self.database.blobs_held(connection, alone=True)
                 kept = set(connection.execute(named.where(BLOBS.c.address == func.any(some))).scalars())
                 kept |= set(connection.execute(leased.where(LEASES.c.address == func.any(some))).scalars())
@@ -253,7 +253,7 @@ class TeamStore(LocalStore):
         return found
 
     def origins(self, ids: Iterable[str]) -> dict[str, shared.Parentage]:
-        """Those of some recordings that have a parent, and which it is. Raises StoreAway."""
+        """Return the parents of those recordings that have one. Raises StoreAway."""
         first = func.substring(CHUNKS.c.data, 1, _HEADER)
         asked = self.database.recordings(RECORDINGS.c.id, first).join_from(RECORDINGS, CHUNKS)
         asked = asked.where(RECORDINGS.c.id == func.any(list(ids)), CHUNKS.c.name == EVENTS, CHUNKS.c.at == 0)
@@ -263,7 +263,7 @@ class TeamStore(LocalStore):
         return {id: said for id, said in found.items() if said is not None}
 
     def versions(self) -> dict[str, int]:
-        """Of each recording a number that grows with it. Raises StoreAway."""
+        """Return the version of each recording, a number that grows with it. Raises StoreAway."""
         asked = self.database.recordings(RECORDINGS.c.id, RECORDINGS.c.version)
         with self.database.begin() as connection:
             rows = connection.execute(asked.where(RECORDINGS.c.version > 0))
@@ -272,7 +272,7 @@ class TeamStore(LocalStore):
     def named(self, ref: str | os.PathLike[str]) -> str:
         """Return the full id. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
         path = Path(ref)
-        # What `find` gave is taken, too.
+        # A path that `find` returned is accepted, too.
         id = path.name if path.parent == self.recordings else str(ref)
         if self._has(id):
             return id
@@ -282,18 +282,18 @@ class TeamStore(LocalStore):
         matches = self.beginning(id, 2) if ID.fullmatch(id) else []
         return matches[0] if len(matches) == 1 else self.find(id).name
 
-    # -- bringing them here ----------------------------------------------------------------------------------
+    # -- downloading -----------------------------------------------------------------------------------------
 
     def bring(self, id: str, intake: Intake, *, on: bool = False) -> None:
-        """Append to another store what it lacks of one.
+        """Append the missing data of a recording to another store.
 
         Args:
             id: Its whole id.
-            intake: The other store's.
-            on: Go on where that one ends: all that it has of it came from here. Else that is compared.
+            intake: The intake of the other store.
+            on: True to trust the data that the store has, because it came from here; else it is compared.
 
         Raises:
-            RecordingError: It is not here, or the other store has something else of that id.
+            RecordingError: It does not exist, or the other store has another recording of that id.
             StoreAway: A server does not answer.
         """
         there = intake.lengths([id]).get(id, {}) if on else {}
@@ -301,7 +301,7 @@ class TeamStore(LocalStore):
         pieces = StoredPieces(self.database, self.place)
         for address in pieces.blobs(key):
             if not intake.has(id, address):
-                # One that is gone is missed by who needs it, as in every recording.
+                # Readers of the recording report a missing blob.
                 with contextlib.suppress(CorruptRecording):
                     append(intake, Piece(id, address, 0, self.blobs.get(address)))
         for name in names_of(files):
@@ -313,7 +313,7 @@ class TeamStore(LocalStore):
                 append(intake, piece)
 
     def adopt(self, ids: Iterable[str], home: Path) -> None:
-        """Store endorsements with the local copies, and the project's key in a home."""
+        """Store endorsements with local copies, and the project's key in a home."""
         adopt(self.database, home, {id: self.folder(id) for id in ids})
 
     def _has(self, id: str) -> bool:
@@ -334,7 +334,7 @@ class TeamStore(LocalStore):
         except OSError:
             mine = False
         if not mine:
-            # Another one was here by that id, which is gone from the team's store.
+            # The copy is of another recording of that id, which was deleted from the team's store.
             shutil.rmtree(folder, ignore_errors=True)
             private.folder(folder)
             private.write(folder / _MARK, str(key))
@@ -359,7 +359,7 @@ class TeamStore(LocalStore):
         with self.database.begin() as connection:
             rows = connection.execute(asked).all()
         if not rows:
-            # What was brought here of one that is gone there is not read any longer.
+            # The copy of a deleted recording must not be read any longer.
             self.forget(id)
             raise RecordingNotFound(
                 f"no recording '{id[:64]}' in {self.place}; it may have been deleted just now"

@@ -1,25 +1,25 @@
-"""The tables, as they are now. How they came to be so is in `versions`.
+"""The present tables. The migrations that lead to them are in `versions`.
 
-    projects     a name, and no more
-    limits       how much a project may have, and for how many seconds
-    holds        filters: what one means is not deleted
-    tombstones   recordings that were deleted, with the receipt of it: nothing of that id is taken again
-    project_keys the key pair by which a project endorses recordings
+    projects     the names of projects
+    limits       the most bytes and recordings of a project, and the seconds for which they are kept
+    holds        filters; recordings that match one are not deleted
+    tombstones   deleted recordings with their receipts; recordings of these ids are refused
+    project_keys the key pair with which a project endorses recordings
     leases       blobs that are being put into the object store, before a recording names them
-    recordings   one on its line: what a list shows and a search of recordings asks
-    files        how long each file of lines is
-    chunks       the lines themselves, byte for byte, as they came: the truth that all else is made from
-    blobs        which blobs a recording has; their bytes are in the object store
-    steps        what a filter asks of steps, in columns
-    details      the rest of what it asks: texts, arguments and outputs, packed (`store.details`)
-    texts        the same in small letters, to find the recordings that a word stands in
-    facts        values of arguments and outputs as numbers (`store.fact_numbers`), to find the recordings that have one
+    recordings   the line of a recording in lists, for lists and searches
+    files        the length of each file of lines
+    chunks       the lines as they were received; all other data is derived from them
+    blobs        the blobs that a recording names; their bytes are in the object store
+    steps        the values of steps that filters need, in columns
+    details      the other values that filters need: texts, arguments and outputs, packed (`store.details`)
+    texts        the same in lower case, to find the recordings that contain a word
+    facts        values of arguments and outputs as numbers (`store.fact_numbers`), to find the recordings with a value
 
-`recordings.version` grows with all that is appended. `recordings.known` is the version that its line, its steps and
-details were made from; they are made anew where it is another one. `recordings.worded` is the version that its texts
-were made from: where it is another one than `known`, what `texts` says of it does not count. `recordings.facted` is
-the same for `facts`. `recordings.outcome` is null where an earlier Reenact wrote the line: a server with a copy of the
-recording writes it again.
+`recordings.version` grows with each append. `recordings.known` is the version from which the line, the steps and the
+details were made; they are made again if it differs. `recordings.worded` is the version from which the texts were made;
+if it differs from `known`, the rows in `texts` do not count. `recordings.facted` is the same for `facts`.
+`recordings.outcome` is null if an earlier version wrote the line: a server with a copy of the recording writes it
+again.
 """
 
 from __future__ import annotations
@@ -185,19 +185,19 @@ Index(
 
 
 CLOCK = cast(func.extract("epoch", func.clock_timestamp()) * 1_000_000_000, BigInteger)
-"""The database's clock, in nanoseconds since 1970: the only one that ages are reckoned by."""
+"""The database's clock, in nanoseconds since 1970, by which all ages are computed."""
 
 ODD = ("\u0130\u0131\u017f\u212a", "iisk")
-"""Letters that a pattern of Python's takes for i, s and k, and these."""
+"""Letters that Python's patterns match with i, s and k, and these."""
 
 
 def lowered(text: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A text with the capital letters of ASCII made small, as `model.filter.fold` does it."""
+    """Return a text with ASCII letters in lower case, as `model.filter.fold` does it."""
     return func.lower(text.collate("C"))
 
 
 def folded(text: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A text as it is compared with a pattern's ASCII letters, without regard to case."""
+    """Return a text in the form that is compared with a pattern's ASCII letters, ignoring case."""
     return lowered(func.translate(text, literal_column(f"'{ODD[0]}'"), literal_column(f"'{ODD[1]}'")))
 
 
@@ -289,4 +289,4 @@ Index("facts_facts", FACTS.c.facts, postgresql_using="gin", postgresql_with={"fa
 ANALYZE = "ANALYZE " + ", ".join(
     table.fullname for table in (RECORDINGS, FILES, STEPS, DETAILS, TEXTS, FACTS)
 )
-"""Refreshes the planner's statistics: without them searches of new rows read tables."""
+"""Refreshes the planner's statistics, without which searches of new rows scan whole tables."""

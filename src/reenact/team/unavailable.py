@@ -1,4 +1,4 @@
-"""Errors of the team's store: tell an unavailable server from a refused value."""
+"""Errors of the team's store: distinguish an unavailable server from a refused value."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ UNFIT = (
     ValueError,
     TypeError,
 )
-"""The errors for a value that a column refuses. A repetition fails, too."""
+"""The errors for a value that a column refuses, which would be refused again."""
 
 
 @contextmanager
 def asking(place: str) -> Iterator[None]:
-    """Turn database errors into StoreAway, or SearchEnded where the server ended a query.
+    """Convert database errors to StoreAway, or to SearchEnded if the server ended a query.
 
     Args:
         place: The store's name, without a password.
@@ -37,7 +37,7 @@ def asking(place: str) -> Iterator[None]:
         raise
     except (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError) as error:
         if isinstance(error, DBAPIError) and isinstance(error.orig, ProgramLimitExceeded):
-            # A value is too long for an index: the server answers, and says so each time.
+            # A value is too long for an index, which is no reason to try again.
             raise error.orig from None
         if isinstance(getattr(error, "orig", error), QueryCanceled):
             raise SearchEnded(

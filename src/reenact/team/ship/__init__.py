@@ -1,9 +1,9 @@
 """Send recordings to a server while they are written.
 
-A recording is always written to its folder first. To send it, a process marks it: a small file in
-`<home>/ship/queue`, locked by the process that records. A *shipper*, one detached process for a home and a server,
-reads new lines of marked recordings and sends them; the server tells the lengths that it has. So the end or a crash
-of the agent, of the shipper or of the server loses nothing, and nothing is stored twice.
+A recording is always written to its folder first. A process marks it for sending by a small file in
+`<home>/ship/queue`, which it locks while it records. A *shipper*, one detached process for a home and a server, reads
+new lines of marked recordings and sends them; the server answers with the lengths that it has. So the end or a crash of
+the agent, of the shipper or of the server loses nothing, and nothing is stored twice.
 """
 
 from reenact.team.ship.destination import Destination

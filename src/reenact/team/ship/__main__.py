@@ -1,6 +1,6 @@
-"""The shipper that a recording starts: `python -m reenact.team.ship HOME`.
+"""The shipper that a recording process starts: `python -m reenact.team.ship HOME`.
 
-`reenact ship` is the command for people.
+The command for users is `reenact ship`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reenact.team.ship.shipper import Shipper
 _TRIES, _PAUSE = 5, 0.05
 
 SPOOL = "REENACT_SPOOL"
-"""The variable for spools: `drop` removes recordings that the server has in full."""
+"""The environment variable that, set to `drop`, removes recordings that the server has in full."""
 
 
 def main(home: str) -> int:
@@ -39,7 +39,7 @@ def main(home: str) -> int:
         finally:
             shipper.close()
             lock.free()
-        # A process that marked a recording just before the exit saw the lock, and started no shipper.
+        # A process that marked a recording just before may have seen the lock, and started no shipper.
         if not any(mark.destination == to.name and mark.id not in shipper.stuck for mark in queue.marks()):
             return 0
         if shipper.away:
@@ -48,9 +48,9 @@ def main(home: str) -> int:
 
 
 def _taken(lock: Lock) -> bool:
-    """Return whether this process got the lock.
+    """Return True if this process got the lock.
 
-    A process that checks for a shipper holds it for an instant, so try several times.
+    A process that checks for a shipper holds the lock for an instant, so try several times.
     """
     for _ in range(_TRIES):
         if lock.take():

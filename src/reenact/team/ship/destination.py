@@ -19,7 +19,7 @@ class Destination:
 
     Attributes:
         server: Its address, `https://reenact.example.com`.
-        key: The API key; empty for a server on this machine that asks for none. It is in no file of ours.
+        key: The API key; empty for a server on this machine that needs none. It is never written to a file.
     """
 
     server: str
@@ -29,7 +29,7 @@ class Destination:
     def name(self) -> str:
         """The destination's name in files.
 
-        It covers the key: recordings for another key (another project) have another destination.
+        It depends on the key, because another key may be for another project.
         """
         return hashlib.sha256(f"{self.server}\0{self.key}".encode()).hexdigest()[:12]
 
@@ -42,7 +42,7 @@ class Destination:
     def of(cls, environ: Mapping[str, str]) -> Destination | None:
         """Return the environment's destination, or None.
 
-        Raises UsageError for an address that is no server's.
+        Raises UsageError for an invalid address or key.
         """
         server = environ.get(SERVER, "").strip().rstrip("/")
         if not server:

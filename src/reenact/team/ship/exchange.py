@@ -1,7 +1,7 @@
 """Copy recordings between a home and a team's store, in both directions.
 
-No list of transfers is kept. The store gives the lengths of its files, and the folder those here; so
-an interrupted transfer resumes at its last position, and nothing is copied twice.
+No list of transfers is kept: the lengths of the files on both sides show what is missing. So an interrupted transfer
+resumes at its last position, and nothing is copied twice.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Transferred:
     """The result of a transfer.
 
     Attributes:
-        ids: The recordings of which lines or blobs were copied.
+        ids: The recordings with copied lines or blobs.
         bytes: The size of the copied lines.
         problems: The recordings that failed, in whole or in part, with the reason.
-        deleted: The recordings skipped since they were deleted on the other side, with the deletion's time, person
+        deleted: The recordings that were skipped because they were deleted on the other side, with the time, person
             and reason.
-        removed: The recordings removed here, since they came from the team and were deleted there.
+        removed: The recordings removed here because they came from the team and were deleted there.
         foreign: The copied recordings that are foreign, or were changed after they were sealed, with a sentence.
     """
 
@@ -56,11 +56,11 @@ class Transferred:
 
 
 class TeamExchange:
-    """A home, and a team's store.
+    """Copies between a home and a team's store.
 
     Args:
-        home: The recordings here.
-        team: Those of the team.
+        home: The local recordings.
+        team: The team's recordings.
     """
 
     def __init__(self, home: LocalStore, team: TeamStore) -> None:
@@ -75,10 +75,10 @@ class TeamExchange:
         self._index.close()
 
     def push(self, ids: Sequence[str], progress: Progress | None = None) -> Transferred:
-        """Copy recordings from here to the team. Raises StoreAway; acknowledged data stays there.
+        """Copy recordings to the team. Raises StoreAway; acknowledged data stays there.
 
-        What is at home here is endorsed by the project's key. One that is being written is copied as far as it is. One
-        that was deleted there is skipped.
+        Recordings that are at home here are endorsed with the project's key. Of a recording that is being written, the
+        present part is copied. Recordings deleted there are skipped.
         """
         moved, queue = Transferred(), Queue(self._home.root)
         for done, some in _batches(ids, progress):
@@ -102,7 +102,7 @@ class TeamExchange:
                 if not one.stuck and one.sent != there.get(one.id, {}):
                     moved.ids.append(one.id)
                     new[one.id] = one.folder, one.sent
-            # They are at hand here: the others need not bring them to see their lines.
+            # Summarise them from the local files, so that no reader has to download them for that.
             self._index.settle(new)
             foreign = self._endorse(shipments, new)
             moved.foreign |= {id: why for id, why in foreign.items() if id in new}
@@ -118,15 +118,15 @@ class TeamExchange:
         again: bool = False,
         endorsed: bool = True,
     ) -> Transferred:
-        """Copy recordings from the team to here. Raises StoreAway; data received before that stays.
+        """Copy recordings from the team. Raises StoreAway; data received before that stays.
 
-        One that is longer here stays as it is. One that was deleted here is skipped.
+        A recording that is longer here stays unchanged. One that was deleted here is skipped.
 
         Args:
             ids: The recordings.
             progress: Called with the number of finished recordings and their total.
             again: Copy also recordings that were deleted here, and drop their tombstones.
-            endorsed: Take over the endorsements of the project, so that colleagues' recordings are at home.
+            endorsed: Also store the project's endorsements, so that colleagues' recordings are at home.
         """
         moved, deleted = Transferred(), Tombstones(self._home.root)
         for done, every in _batches(ids, progress):
@@ -146,7 +146,7 @@ class TeamExchange:
                 if all(lengths.get(name, 0) >= length for name, length in there.get(id, {}).items()):
                     continue
                 try:
-                    # A fork has its parent's lines there, and refers to them here.
+                    # A fork contains its parent's lines there, and only refers to them here.
                     if not (lengths and shared.shares(self._home.folder(id))):
                         self._team.bring(id, self._intake)
                         moved.bytes += sum(self._intake.lengths([id])[id].values()) - sum(lengths.values())
@@ -187,9 +187,9 @@ class TeamExchange:
         return moved
 
     def _endorse(self, shipments: Sequence[Shipment], new: Collection[str]) -> dict[str, str]:
-        """Endorse recordings that have just grown there; return those that are foreign or changed.
+        """Endorse recordings that have grown there; return those that are foreign or changed.
 
-        Recordings made here that a shipper sent are endorsed, too.
+        Recordings that were made here and sent by a shipper are endorsed, too.
         """
         left = [one.id for one in shipments if not (one.stuck or one.gone)]
         asked = {
@@ -201,7 +201,7 @@ class TeamExchange:
         return endorse(self._team.database, self._home.root, folders)
 
     def _compare(self, shipments: Sequence[Shipment]) -> None:
-        """Check by the first line that a partial recording there is the same one."""
+        """Check by the first line that a partial recording there is the same recording."""
         heads: list[tuple[Shipment, Piece]] = []
         for one in shipments:
             with contextlib.suppress(FileNotFoundError, CorruptRecording):
@@ -216,7 +216,7 @@ class TeamExchange:
                 one.stuck = said.why(EVENTS)
 
     def _send(self, shipments: Sequence[Shipment], moved: Transferred) -> None:
-        """Send all that they have, a few megabytes at a time."""
+        """Send all unsent data of the shipments, a few megabytes at a time."""
         tries = 0
         while tries < _TRIES:
             new = left = False
@@ -233,7 +233,7 @@ class TeamExchange:
                 return
             tries = 0 if new else tries + 1
         for one in shipments:
-            # Another client deletes there the blobs that this one sends.
+            # Another client may delete the blobs that this one sends.
             if one.waits and not one.stuck and not one.gone:
                 one.stuck = "it changed during the request; try again"
 

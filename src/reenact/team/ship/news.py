@@ -1,4 +1,4 @@
-"""The state of a shipper, in a file: a shipper has no terminal."""
+"""The state of a shipper, in a file, because a shipper has no terminal."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Report:
 
     Attributes:
         server: The server's address.
-        state: `sending`; `done`: nothing is left; `away`: the server does not answer; `refused`: it takes nothing from
-            us.
+        state: `sending`; `done`: nothing is left; `away`: the server does not answer; `refused`: the server refuses all
+            requests.
         why: The problem, for the states `away` and `refused`.
         at: The time of the report, in seconds since 1970.
         pid: The shipper's process.
@@ -42,11 +42,11 @@ class Report:
 
 
 class News:
-    """The file of one destination.
+    """The file with the state of one destination's shipper.
 
     Args:
-        queue: The home's.
-        destination: Its name.
+        queue: The queue of the home.
+        destination: The destination's name.
     """
 
     def __init__(self, queue: Queue, destination: str) -> None:
@@ -65,7 +65,7 @@ class News:
             return None
 
     def trouble(self) -> str:
-        """Return the problem that a user must know, on one line; empty without one."""
+        """Return the problem that the user must know, on one line, or ""."""
         report = self.read()
         if report is None:
             return ""

@@ -1,9 +1,9 @@
-"""The queue of recordings to send: a small file for each, locked while it is written.
+"""The queue of recordings to send: a small file for each, locked while the recording is written.
 
-    <home>/ship/queue/<id>        the destination, and whether it may be sent before it has ended
+    <home>/ship/queue/<id>        the destination, and if the recording may be sent before it has ended
     <home>/ship/<name>.lock       locked by the shipper of a destination
     <home>/ship/<name>.json       the shipper's state
-    <home>/ship/off               nothing of this home is sent automatically
+    <home>/ship/off               recordings of this home are not sent automatically
 
 The process that writes a recording holds its file (`flock`). A mark is removed when the recording has ended and the
 server has acknowledged all of it, not earlier.
@@ -26,13 +26,13 @@ _ID = lazy(r"[\w-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class ShipMark:
-    """That a recording is to be sent.
+    """The mark of a recording to send.
 
     Attributes:
-        id: The recording's.
-        server: Whereto.
-        destination: The `Destination.name` that it was meant for.
-        late: Send nothing before it has ended: it may come to nothing (a fork that does not reach its step).
+        id: The recording's id.
+        server: The server's address.
+        destination: The `Destination.name` for which it was marked.
+        late: True to send it only after its end, because it may be discarded (a fork that does not reach its step).
     """
 
     id: str
@@ -49,11 +49,11 @@ class Held:
         self._pid = os.getpid()
 
     def release(self) -> None:
-        """The recording has ended: its last line will not change any more."""
+        """Release the mark: the recording has ended, and its last line will not change any more."""
         if self._file < 0 or os.getpid() != self._pid:
             return
         with contextlib.suppress(OSError):
-            # Said, not only closed: a fork of this process has the file open too.
+            # Unlock explicitly, because a forked process has the file open, too.
             system.unlock(self._file)
             os.close(self._file)
         self._file = -1
@@ -73,18 +73,18 @@ class Queue:
 
     @property
     def private(self) -> bool:
-        """Automatic sending is off for this home."""
+        """True if automatic sending is off for this home."""
         return (self.folder / "off").exists()
 
     def add(self, mark: ShipMark) -> Held:
-        """Mark a recording, and hold the mark. Raises OSError."""
+        """Mark a recording, and lock the mark. Raises OSError."""
         private.folder(self._queue)
         part = self.folder / f".{mark.id}.{os.getpid()}"
         file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.CLOEXEC, 0o600)
         try:
             told = {"server": mark.server, "destination": mark.destination, "late": mark.late}
             os.write(file, orjson.dumps(told))
-            # Held before it has its name: who sees it never takes it for one that has been left behind.
+            # Lock the file before it gets its name, so that a shipper never takes it for an abandoned mark.
             system.lock(file)
             part.rename(self._queue / mark.id)
         except OSError:
@@ -94,7 +94,7 @@ class Queue:
         return Held(file)
 
     def marks(self) -> list[ShipMark]:
-        """All of them, in the order of their ids."""
+        """Return all marks, in the order of their ids."""
         found = []
         try:
             names = sorted(path.name for path in self._queue.iterdir())
@@ -120,7 +120,7 @@ class Queue:
             return 0
 
     def held(self, id: str) -> bool:
-        """Return whether the process that writes the recording still runs, and has not ended it."""
+        """Return True if the process that writes the recording runs, and has not ended it."""
         try:
             file = os.open(self._queue / id, os.O_RDONLY | system.CLOEXEC)
         except OSError:
@@ -140,11 +140,11 @@ class Queue:
 
 
 class Lock:
-    """The right to be the shipper of a destination; ends with the process at the latest.
+    """The lock of a destination's shipper; it ends with the process at the latest.
 
     Args:
-        queue: The home's.
-        destination: Its name.
+        queue: The queue of the home.
+        destination: The destination's name.
     """
 
     def __init__(self, queue: Queue, destination: str) -> None:
@@ -152,7 +152,7 @@ class Lock:
         self._file = -1
 
     def take(self) -> bool:
-        """Take the lock; return False where another process has it. Raises OSError."""
+        """Take the lock; return False if another process has it. Raises OSError."""
         private.folder(self._path.parent)
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o600)
         try:

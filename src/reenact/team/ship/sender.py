@@ -21,11 +21,11 @@ _STRANGE = "this is not a Reenact server, or another version of it"
 
 
 class Away(ReenactError):
-    """The server does not answer, or cannot now: try again.
+    """The server does not answer or cannot accept uploads now; try again.
 
     Args:
-        why: In one line.
-        after: Seconds after which the server says it is worth it; 0 where it says nothing.
+        why: The reason, in one line.
+        after: Seconds after which the server wants to be asked again; 0 if it named none.
     """
 
     def __init__(self, why: str, after: float = 0.0) -> None:
@@ -34,7 +34,7 @@ class Away(ReenactError):
 
 
 class Refused(ReenactError):
-    """The server refuses all requests of this client until a person fixes the cause."""
+    """The server refuses all requests of this client until a person removes the cause."""
 
 
 class Sender:
@@ -62,7 +62,7 @@ class Sender:
         return found
 
     def send(self, pieces: Sequence[Piece], live: Iterable[str] = ()) -> list[PieceTaken]:
-        """Send pieces; rechange the outcome of each. Raises Away, Refused."""
+        """Send pieces; return the server's answer to each. Raises Away, Refused."""
         answer = self._ask("POST", "/uploads", packed(pieces, list(live)), TYPE)
         taken = _read(answer, self._to, lambda told: [PieceTaken(**one) for one in told["pieces"]])
         if len(taken) != len(pieces):

@@ -15,7 +15,7 @@ from reenact.team.ship.tail import Tail, blobs, ended, files, sealed
 from reenact.team.ship.upload_format import LARGEST, PIECES, Piece, PieceTaken
 
 BODY = 4 << 20
-"""Bytes of a request, about."""
+"""Approximate bytes of a request."""
 
 _QUIET = 0.5
 """Seconds without a new byte after which a recording without processes counts as complete."""
@@ -43,13 +43,13 @@ class Shipment:
     """One recording.
 
     Attributes:
-        mark: Why it is sent.
-        folder: Where it is written.
-        queue: Where it is marked.
-        lengths: How long its files were there, when it was taken up.
-        stuck: Why the server does not take it; empty if it does.
-        gone: Why the server takes nothing of it ever again (it was deleted there); empty if it does.
-        lacks: Which blob the server has not got, and why; empty if it has all.
+        mark: Its mark in the queue.
+        folder: Its folder.
+        queue: The queue of its home.
+        lengths: The lengths of its files on the server at the start.
+        stuck: The reason that the server refuses it, or empty.
+        gone: The reason that the server refuses it for ever (it was deleted there), or empty.
+        lacks: The blob that the server does not have, with the reason, or empty.
     """
 
     mark: ShipMark
@@ -64,7 +64,7 @@ class Shipment:
     _moved: float = field(default_factory=monotonic)
 
     def loads(self) -> Iterator[Load]:
-        """Yield the unsent data: some lines of each file, and before them the blobs that they name."""
+        """Yield the unsent data: some lines of each file, after the blobs that they name."""
         if self.stuck or self.gone:
             return
         held = self.held
@@ -99,7 +99,7 @@ class Shipment:
         if load.tail is None:
             self._blobs.add(load.piece.name)
             if taken.status != "ok":
-                # The lines go on: a recording that lacks a blob says so where that is needed.
+                # The lines are sent nevertheless: readers of the recording report a missing blob.
                 self.lacks = f"{load.piece.name[:19]}… is not there: {taken.detail}"
         elif taken.status == "ok":
             load.tail.advance(len(load.piece.data), load.count)
@@ -110,12 +110,12 @@ class Shipment:
 
     @property
     def id(self) -> str:
-        """The recording's."""
+        """The recording's id."""
         return self.mark.id
 
     @property
     def held(self) -> bool:
-        """Its process still writes it."""
+        """True if its process still writes it."""
         return self.queue.held(self.id)
 
     @property
@@ -134,16 +134,16 @@ class Shipment:
 
     @property
     def sealed(self) -> bool:
-        """It was ended in good order."""
+        """True if the recording is sealed."""
         return sealed(self.folder / EVENTS)
 
     @property
     def running(self) -> bool:
-        """More lines may come: a process of it runs, and has not sealed its file."""
+        """True if more lines may come: one of its processes runs, and has not sealed its file."""
         return self.held or not all(map(ended, files(self.folder)))
 
     def over(self) -> bool:
-        """Return whether it has ended and is sent in full. Call it when there is nothing new."""
+        """Return True if it has ended and was sent in full. Call it when there is nothing new."""
         if self.stuck or monotonic() - self._moved < _QUIET or self.running:
             return False
         if any(path.name not in self._tails for path in files(self.folder)):

@@ -1,4 +1,4 @@
-"""Send marked recordings until the queue is done."""
+"""Send marked recordings until the queue is empty."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from reenact.team.ship.sender import Away, Refused, Sender
 from reenact.team.ship.shipment import Load, Shipment, requests
 
 _PIECE = 64 << 10
-"""Bytes that are worth a request of their own; fewer wait for more."""
+"""Bytes that justify a request at once; fewer wait for more."""
 
 _PULSE = 0.2
-"""Seconds between two looks for new lines: the delay of the server's copy."""
+"""Seconds between two searches for new lines, and so the delay of the server's copy."""
 
 _LIVE = 10.0
-"""Seconds after which the server is told again which recordings are being written."""
+"""Seconds after which the server is told again which recordings are running."""
 
 _TICK = 1_000_000_000
-"""Nanoseconds by which a folder's time of change may lag behind."""
+"""Nanoseconds by which a folder's time of change may be late."""
 
 _LINGER = 5.0
 _TOLD = 1.0
 _LONGEST = 10.0
 _AGAIN = 300.0
-"""Seconds after which a recording that was not taken is tried again."""
+"""Seconds after which a refused recording is tried again."""
 
 _ROOM = 60.0
 """Seconds after which a server that had no room is asked again."""
@@ -42,7 +42,7 @@ _ROOM = 60.0
 _ENOUGH = 3600.0
 """Seconds without an answer after which the shipper gives up.
 
-It does not while a recording is being written; the next shipper tries again.
+It does not give up while a recording is being written; the next shipper tries again.
 """
 
 
@@ -52,8 +52,8 @@ class Shipper:
     Args:
         store: The home.
         to: The server, and the key.
-        drop: Remove each recording here when all of it is there.
-        chosen: Which of the marks; by default those that were made for this server and key.
+        drop: Remove each local recording once the server has all of it.
+        chosen: Selects the marks; by default those that were made for this server and key.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Shipper:
         self.queue = Queue(store.root)
         self.finished: list[str] = []
         self.dropped: dict[str, str] = {}
-        """The recordings not sent since the server has deleted them, with the reason."""
+        """The recordings that are not sent because the server has deleted them, with the reason."""
         self._store = store
         self._to = to
         self._drop = drop
@@ -98,7 +98,7 @@ class Shipper:
 
     @property
     def away(self) -> bool:
-        """The server did not answer the last request."""
+        """True if the server did not answer the last request."""
         return bool(self._away)
 
     def close(self) -> None:
@@ -126,11 +126,11 @@ class Shipper:
             elif monotonic() - idle > _LINGER:
                 return
             if not self._behind:
-                # Not at once: many small pieces would cost more than a few larger ones.
+                # Wait, because many small requests cost more than a few larger ones.
                 time.sleep(max(0.0, began + _PULSE - monotonic()))
 
     def flush(self, patience: float = 30.0) -> None:
-        """Send all that is there now, and finish ended recordings.
+        """Send all present data, and finish ended recordings.
 
         Raises Away after `patience` seconds, and Refused.
         """
@@ -168,20 +168,20 @@ class Shipper:
         return sent
 
     def held(self, mark: ShipMark) -> bool:
-        """Return whether a running process still writes a recording."""
+        """Return True if a running process still writes a recording."""
         return self.queue.held(mark.id)
 
     def backoff(self, away: Away) -> float:
         """Return the seconds until the next try.
 
-        The time doubles at each failure, with a random factor so that shippers spread.
+        The time doubles at each failure, with a random factor so that not all shippers try at once.
         """
         self._away = self._away or monotonic()
         self._say(state="away", why=str(away))
         self._tries += 1
         pause: float = min(_LONGEST, 0.25 * 2**self._tries)
         if away.after:
-            # A server that says when knows better.
+            # The server has named a time.
             return min(max(away.after, pause), _AGAIN) * random.uniform(1, 1.25)
         return pause * random.uniform(0.5, 1)
 
@@ -194,7 +194,7 @@ class Shipper:
     def _look(self) -> None:
         """Add newly marked recordings, from the lengths that the server has."""
         if self._away or monotonic() > self._retry:
-            # The server's lengths are unknown after a failure: ask again.
+            # After a failure, the server's lengths are unknown.
             self._shipments.clear()
             self._seen, self._retry = -1, monotonic() + _AGAIN
         changed = self.queue.changed()
@@ -223,7 +223,7 @@ class Shipper:
     def _finish(self) -> None:
         for id, shipment in list(self._shipments.items()):
             if shipment.gone:
-                # It stays here, and is not tried again.
+                # The local recording stays, and is not tried again.
                 self.dropped[id] = shipment.gone
                 warn(f"{id} is not sent to {self._to.server}: {shipment.gone}")
                 self.queue.remove(id)
@@ -242,7 +242,7 @@ class Shipper:
     def _let_go(self, shipment: Shipment) -> None:
         """Remove a local recording that the server has in full.
 
-        One that cannot be removed (a fork of it runs) stays.
+        A recording that cannot be removed (a fork of it runs) stays.
         """
         there = self._sender.lengths([shipment.id]).get(shipment.id)
         try:

@@ -1,6 +1,6 @@
 """Start sending from a process that records: mark the recording, start a shipper.
 
-Nothing here may harm the agent: a failure costs one line on standard error.
+No failure here may harm the agent: it causes one line on standard error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reenact.team.ship.queue import Held, Lock, Queue, ShipMark
 _APART = '"$@" >/dev/null 2>&1 </dev/null &'
 """A shell command that starts a shipper and ends at once.
 
-So the shipper is no child of an agent that waits for its children.
+So the shipper is not a child of the agent, which may wait for its children.
 """
 
 _told: set[str] = set()
@@ -43,7 +43,7 @@ def begin(home: Path, id: str, *, late: bool = False) -> Held | None:
 def sending(home: Path, id: str) -> Iterator[None]:
     """Mark a recording that another process, started by the body, writes.
 
-    Its last line may still be mended afterwards.
+    The mark is held during the body, because the last line may still be corrected after the process has ended.
     """
     held = begin(home, id)
     try:
@@ -53,14 +53,14 @@ def sending(home: Path, id: str) -> Iterator[None]:
 
 
 def ended(home: Path, held: Held | None) -> None:
-    """Release the mark of an ended recording: its last line may be sent, too. Never raises."""
+    """Release the mark of an ended recording, so that its last line is sent. Never raises."""
     if held is not None:
         held.release()
         wake(home, say=True)
 
 
 def enlist(home: Path, id: str, *, late: bool = False) -> Held | None:
-    """Mark a recording that this process writes; None where it is not to be sent. Never raises."""
+    """Mark a recording of this process; return None if it must not be sent. Never raises."""
     try:
         to = Destination.of(os.environ)
         if to is None or (queue := Queue(home)).private:

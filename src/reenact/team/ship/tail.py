@@ -1,4 +1,4 @@
-"""Read the new part of a recording's files: whole lines, with the blobs that they name."""
+"""Read the unsent part of a recording's files: whole lines, and the blobs that they name."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _END = 1 << 16
 
 
 class Tail:
-    """One file, read from the position that the server has.
+    """One file, read from the position up to which the server has it.
 
-    The server's copy of a fork has its parent's lines in place of the reference to them: it is complete there, with or
-    without its parent. So two positions are kept.
+    The server's copy of a fork contains its parent's lines instead of a reference to them, and so is complete without
+    the parent. So the positions here and there differ.
 
     Attributes:
         name: The file's name.
-        sent: The length that the server has.
-        read: The position here; all bytes before it are sent.
+        sent: The length of the server's copy.
+        read: The position in the local file up to which it was sent.
     """
 
     def __init__(self, path: Path, length: int) -> None:
@@ -40,32 +40,31 @@ class Tail:
         self.sent = self.read = 0
         self._header: bytes | None = None
         self._before = b""
-        """The last bytes before the position here, if they are known."""
+        """The last bytes before the local position, if they are known."""
         self._ends: dict[int, bytes] = {}
-        """The last bytes of the lines given last, by their length."""
+        """The last bytes of the lines that `new` returned, by their length."""
         self.seek(length)
 
     def seek(self, length: int) -> None:
-        """Continue at the length that the server has. Raises OSError, CorruptRecording."""
+        """Continue at the length of the server's copy. Raises OSError, CorruptRecording."""
         self.sent, self.read, self._before = length, length, b""
         if not self._forked():
             return
-        # Only the lines tell the position here.
+        # The local position can only be found by reading the lines.
         self.sent = self.read = 0
         while self.sent < length:
             whole, count = self._lines()
             if not whole:
                 break
             if self.sent + len(whole) > length:
-                # The server was cut off within: it has the beginning of this already, and says so again.
+                # The server has a part of these lines; it answers with its length again.
                 break
             self.sent, self.read = self.sent + len(whole), self.read + count
 
     def new(self, *, sealed: bool) -> tuple[bytes, int]:
         """Return the next lines to send, and their length here in bytes; empty if there are none.
 
-        The last line of a recording that has not ended for good is left out, unless `sealed`. Raises OSError,
-        CorruptRecording.
+        The last line of a file may still change, so it is left out unless `sealed`. Raises OSError, CorruptRecording.
         """
         try:
             if self.path.stat().st_size <= self.read:
@@ -119,7 +118,7 @@ class Tail:
         return shared.whole(data, self.path.parent), len(data)
 
     def _forked(self) -> bool:
-        """Return whether its lines may be another recording's."""
+        """Return True if some of its lines may be another recording's."""
         if self.name != EVENTS:
             return False
         if self._header is None:
@@ -135,7 +134,7 @@ class Tail:
 
 
 def files(folder: Path) -> list[Path]:
-    """The files of a recording that are sent, the first its events."""
+    """Return the files of a recording that are sent, the events first."""
     try:
         names = [path.name for path in folder.iterdir() if FILE.fullmatch(path.name)]
     except OSError:
@@ -146,7 +145,7 @@ def files(folder: Path) -> list[Path]:
 def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the blobs that lines name: address, and file.
 
-    The file is the recording's own or a parent's.
+    The file belongs to the recording or to a parent of it.
     """
     above: list[Path] | None = None
     for digest in dict.fromkeys(match[1].decode() for match in _BLOB.finditer(data)):
@@ -161,14 +160,14 @@ def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def sealed(path: Path) -> bool:
-    """Return whether the last line of a process's file is a seal."""
+    """Return True if the last line of a process's file is a seal."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _END))
             last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
             if len(last) < _END:
                 return last.startswith(_SEALED)
-            # A long answer of the program's stands in it.
+            # The last line is longer than the block that was read: it contains a long answer.
             file.seek(0)
             return file.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(_SEALED)
     except FileNotFoundError:
@@ -176,7 +175,7 @@ def sealed(path: Path) -> bool:
 
 
 def ended(path: Path) -> bool:
-    """Return whether a process's file is complete: it is sealed, or its process is gone."""
+    """Return True if a process's file is complete: it is sealed, or its process has ended."""
     if not path.name.startswith("events.") or sealed(path):
         return True
     try:
@@ -186,5 +185,5 @@ def ended(path: Path) -> bool:
         return True
     except OSError:
         return False
-    # One of another user may have the number now, or had it then.
+    # The number may now be that of another user's process, or have been then.
     return not system.runs(pid)

@@ -3,8 +3,8 @@ r"""The format of uploads: pieces of recordings' files, many in one body.
     {"pieces":[{"recording":"k3v9…","name":"events.jsonl","offset":5120,"length":812}, …],"live":["k3v9…"]}\n
     <the bytes of the first piece><the bytes of the second> …
 
-A piece of a file is whole lines, appended where `offset` is the length that the server has. A blob is a piece too, its
-name `sha256:…`, its offset 0. Blobs come before the lines that name them.
+A piece of a file is whole lines; it is appended if `offset` is the length of the server's file. A blob is a piece, too,
+with the name `sha256:…` and the offset 0. Blobs come before the lines that name them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ API = "/api/v1"
 TYPE = "application/vnd.reenact.pieces"
 
 BODY = LARGEST + (256 << 10)
-"""The largest body of a request in bytes: the largest blob, and its description."""
+"""Most bytes of a request's body: the largest blob, and its description."""
 
 PIECES = 500
-"""The largest number of pieces in a request."""
+"""Most pieces in a request."""
 
 
 class Malformed(ValueError):
-    """The body of a request is malformed."""
+    """A malformed body of a request."""
 
 
 def packed(pieces: Sequence[Piece], live: Sequence[str] = ()) -> bytes:

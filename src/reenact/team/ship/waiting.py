@@ -1,4 +1,4 @@
-"""The recordings that wait to be sent, for people."""
+"""List the recordings that wait to be sent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from reenact.team.ship.shipment import Shipment
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A recording that is not all there.
+    """A recording that the server does not have in full.
 
     Attributes:
         id: Its id.
-        server: Whereto it goes.
-        live: Whether it is being recorded.
-        missing: Bytes of its events that the server has not got, as far as is known.
-        why: Why it is not taken; empty if it only has to be sent.
+        server: The server's address.
+        live: True if it is being recorded.
+        missing: Bytes of its events that the server does not have, as far as known.
+        why: The reason that the server refuses it; empty if it only waits.
     """
 
     id: str
@@ -32,7 +32,7 @@ class Waiting:
 
 
 def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], str]:
-    """Return the waiting recordings, and the reason why the server cannot be asked, or ""."""
+    """Return the waiting recordings, and the reason that the server cannot be asked, or ""."""
     queue = Queue(store.root)
     marks = queue.marks()
     there: dict[str, dict[str, int]] = {}
@@ -47,7 +47,7 @@ def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], s
     found = [_waiting(store, queue, mark, there.get(mark.id, {})) for mark in marks]
     report = News(queue, to.name).read() if to is not None else None
     if report is not None:
-        # Those that are there but for something that is not taken.
+        # Recordings that the server has, except for data that it refuses.
         known = {mark.id for mark in marks}
         left = (
             (id, why) for id, why in report.stuck.items() if id not in known and store.folder(id).is_dir()

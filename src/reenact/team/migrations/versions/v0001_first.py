@@ -91,7 +91,7 @@ CREATE TABLE reenact.details (
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables."""
     for statement in _STATEMENTS.split(";\n"):
         if statement.strip():
             op.execute(statement)

@@ -1,7 +1,7 @@
-"""Add search in Postgres: indexes for common filters, and texts to find words in.
+"""Add search in Postgres: indexes for common filters, and texts in which words are found.
 
-Readers and writers go on meanwhile: no table is rewritten, indexes are built concurrently, and a lock that would block
-others is tried for a short time, again and again. After an interruption it begins anew.
+Readers and writers are not blocked: no table is rewritten, indexes are built concurrently, and locks are tried only for
+a short time, repeatedly. After an interruption it starts again.
 """  # noqa: INP001 - run by Alembic, never imported
 
 import contextlib
@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS reenact.texts (
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the columns, indexes and tables."""
     with op.get_context().autocommit_block():
         connection = op.get_bind()
         locked(
@@ -54,7 +54,8 @@ def upgrade() -> None:
             indexed(connection, name, what)
         connection.execute(text("DROP INDEX CONCURRENTLY IF EXISTS reenact.recordings_moment"))
         with contextlib.suppress(DBAPIError):
-            # It comes with Postgres, and who may make tables may make it; without it texts are read one by one.
+            # Postgres includes the extension, and any user who may create tables may create it. Without it, texts are
+            # searched one by one.
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA reenact"))
             where = text("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_trgm'")
             schema = connection.execute(where).scalar_one()

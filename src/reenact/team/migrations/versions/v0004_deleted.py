@@ -1,4 +1,4 @@
-"""Add tombstones, holds, and the list of blobs on their way."""  # noqa: INP001 - run by Alembic, never imported
+"""Add tombstones, holds, and leases of blobs in upload."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 from sqlalchemy import text
@@ -42,7 +42,7 @@ _TABLES = (
     """,
 )
 
-# Until now it was the clock of the sender: limit it to the present.
+# Earlier versions used the clock of the sender, which may be ahead.
 _WRITTEN = """
 UPDATE reenact.recordings SET written = extract(epoch from clock_timestamp()) * 1000000000
 WHERE written > extract(epoch from clock_timestamp()) * 1000000000

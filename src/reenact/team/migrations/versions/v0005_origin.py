@@ -1,4 +1,4 @@
-"""A project's key, and the origin of each recording."""  # noqa: INP001 - run by Alembic, never imported
+"""Add a project's key, and the origin of each recording."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 

@@ -16,7 +16,7 @@ ALTER TABLE reenact.recordings
 
 
 def upgrade() -> None:
-    """Add the columns, and an index of the recordings that an earlier version has summarised."""
+    """Add the columns, and an index of the recordings that an earlier version summarised."""
     with op.get_context().autocommit_block():
         connection = op.get_bind()
         locked(connection, _COLUMNS)

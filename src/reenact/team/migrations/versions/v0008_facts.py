@@ -25,5 +25,5 @@ def upgrade() -> None:
         )
         locked(connection, _FACTS)
         indexed(connection, "recordings_unfacted", "recordings (project) WHERE facted <> known")
-        # Without a list of pending entries, which each search would read whole.
+        # `fastupdate` keeps pending entries in a list, which each search would have to read.
         indexed(connection, "facts_facts", "facts USING gin (facts) WITH (fastupdate = off)")
