@@ -43,6 +43,23 @@ def test_texts_with_little_in_common_are_told_whole():
     assert [segment.sign for segment in marked("one two three four", "five, six and seven")] == ["-", "+"]
 
 
+def test_another_indent_is_marked_and_the_line_is_not():
+    assert marked("  total 1204", "    total 1204") == (
+        Segment("-", "  "),
+        Segment("+", "    "),
+        Segment("=", "total 1204"),
+    )
+
+
+def test_another_space_is_marked_after_its_word():
+    assert marked("order 5521 was sent", "order  5521 was sent") == (
+        Segment("=", "order"),
+        Segment("-", " "),
+        Segment("+", "  "),
+        Segment("=", "5521 was sent"),
+    )
+
+
 def test_a_word_shared_by_chance_does_not_tear_a_rewritten_sentence_apart():
     told = marked("Your bag of apples is here today", "Your box of pears is here today")
     assert [segment.text for segment in told if segment.sign == "-"] == ["bag of apples"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reenact.core.align import common, gaps, increasing, subsequence
+from reenact.core.align import common, common_runs, gaps, increasing, subsequence
 
 
 def longest(a, b):
@@ -35,6 +35,14 @@ def test_no_common_subsequence_is_longer(a, b):
     pairs = common(a, b)
     assert sound(pairs, a, b)
     assert len(pairs) == longest(a, b)
+
+
+@given(sequences, sequences)
+def test_runs_are_the_same_pairs_and_no_run_goes_on_in_the_next(a, b):
+    runs = common_runs(a, b)
+    assert [(i + place, j + place) for i, j, length in runs for place in range(length)] == common(a, b)
+    assert all(length > 0 for _, _, length in runs)
+    assert all((i + n, j + n) != (p, q) for (i, j, n), (p, q, _) in itertools.pairwise(runs))
 
 
 @given(sequences, sequences)

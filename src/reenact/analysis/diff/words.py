@@ -6,20 +6,25 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from reenact.core.align.subsequence import common
+from reenact.core.align.subsequence import Run, common_runs
 
 Sign = Literal["=", "-", "+"]
 
 # Scripts without spaces between words are compared letter by letter.
 _DENSE = "\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
-_WORDS = re.compile(rf"(\A\s+|[{_DENSE}]|[^\W{_DENSE}]+|[^\w\s])(\s*)")
-_LINES = re.compile(r"([^\n]*\n|[^\n]+)()")
+_WORDS = re.compile(rf"(?:[^\W{_DENSE}]+|\S)\s*|\A\s+")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST = 1 << 26
 _ALIKE = 0.2
 _SHORT = 4
 
-Token = tuple[str, str]
-"""A word, and the space after it: compared are the words."""
+Sides = tuple[list[str], list[str]]
+"""The parts of the first text, and those of the second."""
+
+Change = tuple[str, str, str]
+"""A text that both have, then what only the first has, and what only the second has."""
+
+_SIGNS: tuple[Sign, Sign, Sign] = ("=", "-", "+")
 
 
 class Segment(NamedTuple):
@@ -36,104 +41,60 @@ def marked(a: str, b: str) -> tuple[Segment, ...]:
     """
     if a == b:
         return (Segment("=", a),) if a else ()
-    one, other = _tokens(a, b)
-    keys = [word for word, _ in one], [word for word, _ in other]
-    pairs = common(*keys)
-    alike = sum(len(keys[0][i]) for i, _ in pairs)
-    if alike < _ALIKE * max(sum(map(len, keys[0])), sum(map(len, keys[1]))):
-        return tuple(_joined([Segment("-", a), Segment("+", b)]))
-    return tuple(_joined(_smoothed(_joined(_raw(one, other, pairs)))))
+    texts, words = _split(a, b)
+    runs = common_runs(*words)
+    alike = sum(sum(map(len, words[0][i : i + length])) for i, _, length in runs)
+    if alike < _ALIKE * max(sum(map(len, side)) for side in words):
+        changes = [("", a, b)]
+    else:
+        changes = _smoothed(_changes(texts, words, runs))
+    return tuple(
+        Segment(sign, text) for change in changes for sign, text in zip(_SIGNS, change, strict=True) if text
+    )
 
 
-def _tokens(a: str, b: str) -> tuple[list[Token], list[Token]]:
+def _split(a: str, b: str) -> tuple[Sides, Sides]:
+    """Return the words of both texts with the spaces after them, and without; very long texts by lines."""
     one, other = _WORDS.findall(a), _WORDS.findall(b)
     if len(one) * len(other) <= _MOST:
-        return one, other
-    return _LINES.findall(a), _LINES.findall(b)
+        return (one, other), (list(map(str.rstrip, one)), list(map(str.rstrip, other)))
+    lines = _LINES.findall(a), _LINES.findall(b)
+    return lines, lines
 
 
-def _raw(one: list[Token], other: list[Token], pairs: list[tuple[int, int]]) -> Iterator[Segment]:
-    texts = [[word + space for word, space in tokens] for tokens in (one, other)]
-    i = j = 0
+def _changes(texts: Sides, words: Sides, runs: Iterable[Run]) -> Iterator[Change]:
+    """Yield each change after the text that is equal before it; at the end an equal text alone."""
     equal: list[str] = []
-    for p, q, length in _runs(pairs, (len(one), len(other))):
+    i = j = 0
+    for p, q, length in [*runs, (len(texts[0]), len(texts[1]), 0)]:
         if i < p or j < q:
             gone, come = "".join(texts[0][i:p]), "".join(texts[1][j:q])
             # The space that follows both is none of the change.
             tail = gone[len(gone.rstrip()) :]
             tail = tail if gone and come and tail == come[len(come.rstrip()) :] else ""
-            yield Segment("=", "".join(equal))
-            yield Segment("-", gone.removesuffix(tail))
-            yield Segment("+", come.removesuffix(tail))
+            yield "".join(equal), gone.removesuffix(tail), come.removesuffix(tail)
             equal = [tail]
         i, j = p + length, q + length
         if texts[0][p:i] == texts[1][q:j]:
             equal += texts[0][p:i]
             continue
-        for (word, space), (_, spaced) in zip(one[p:i], other[q:j], strict=True):
-            equal.append(word)
-            if space == spaced:
-                equal.append(space)
+        for word, one, other in zip(words[0][p:i], texts[0][p:i], texts[1][q:j], strict=True):
+            if one == other:
+                equal.append(one)
             else:
-                yield Segment("=", "".join(equal))
-                yield Segment("-", space)
-                yield Segment("+", spaced)
+                yield "".join([*equal, word]), one[len(word) :], other[len(word) :]
                 equal = []
-    yield Segment("=", "".join(equal))
+    yield "".join(equal), "", ""
 
 
-def _runs(pairs: list[tuple[int, int]], ends: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
-    """Yield runs of consecutive pairs: both starts and the length; an empty one at the end."""
-    begin = length = 0
-    for place, (i, j) in enumerate(pairs):
-        if length and (i, j) != (pairs[begin][0] + length, pairs[begin][1] + length):
-            yield *pairs[begin], length
-            begin, length = place, 0
-        length += 1
-    if length:
-        yield *pairs[begin], length
-    yield *ends, 0
-
-
-def _joined(segments: Iterable[Segment]) -> list[Segment]:
-    """Join adjacent stretches of one sign, drop empty ones, and put `-` before `+`."""
-    joined: list[Segment] = []
-    equal, gone, come = list[str](), list[str](), list[str]()
-    for sign, text in segments:
-        if not text:
-            continue
-        # A stretch of one sort ends where one of the other begins.
-        if sign == "=":
-            if gone or come:
-                joined += _changed(gone, come)
-                gone, come = [], []
-            equal.append(text)
+def _smoothed(changes: Iterable[Change]) -> list[Change]:
+    """Join changes with only a short equal word between them, such as "of": it counts as rewritten too."""
+    found: list[tuple[str, list[str], list[str]]] = []
+    for equal, gone, come in changes:
+        short = len(equal.strip()) < _SHORT and "\n\n" not in equal
+        if found and short and (gone or come):
+            found[-1][1].extend((equal, gone))
+            found[-1][2].extend((equal, come))
         else:
-            if equal:
-                joined.append(Segment("=", "".join(equal)))
-                equal = []
-            (gone if sign == "-" else come).append(text)
-    if equal:
-        joined.append(Segment("=", "".join(equal)))
-    return joined + _changed(gone, come)
-
-
-def _changed(gone: list[str], come: list[str]) -> list[Segment]:
-    found = [Segment("-", "".join(gone))] if gone else []
-    return [*found, Segment("+", "".join(come))] if come else found
-
-
-def _smoothed(segments: list[Segment]) -> Iterator[Segment]:
-    """Count short common words between rewritten parts, such as "of", as rewritten too."""
-    for place, segment in enumerate(segments):
-        around = 0 < place < len(segments) - 1
-        if (
-            segment.sign == "="
-            and around
-            and len(segment.text.strip()) < _SHORT
-            and "\n\n" not in segment.text
-        ):
-            yield Segment("-", segment.text)
-            yield Segment("+", segment.text)
-        else:
-            yield segment
+            found.append((equal, [gone], [come]))
+    return [(equal, "".join(gone), "".join(come)) for equal, gone, come in found]

@@ -15,13 +15,22 @@ _CELLS = 1 << 29
 Pairs = list[tuple[int, int]]
 """Places in the first and in the second sequence, both ascending."""
 
+Run = tuple[int, int, int]
+"""Consecutive pairs: the first place in each sequence, and their number."""
+
 
 def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
     """Return the places of a longest common subsequence; of very long ones, of a long one."""
+    return [(i + place, j + place) for i, j, length in common_runs(a, b) for place in range(length)]
+
+
+def common_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
+    """Return the same subsequence as runs of consecutive pairs."""
     start, end = _ends(a, b)
-    found: Pairs = [(place, place) for place in range(start)]
-    found += [(start + i, start + j) for i, j in _middle(a[start : len(a) - end], b[start : len(b) - end])]
-    return found + [(len(a) - back, len(b) - back) for back in range(end, 0, -1)]
+    found: list[Run] = [(0, 0, start)] if start else []
+    middle = _middle(a[start : len(a) - end], b[start : len(b) - end])
+    found += [(start + i, start + j, length) for i, j, length in middle]
+    return [*found, (len(a) - end, len(b) - end, end)] if end else found
 
 
 def increasing(values: Sequence[int]) -> list[int]:
@@ -67,13 +76,13 @@ def _ends(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int]:
     return start, end
 
 
-def _middle(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
+def _middle(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     if not a or not b:
         return []
     return _whole(a, b) if len(a) * len(b) <= _CELLS else _split(a, b)
 
 
-def _whole(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
+def _whole(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     """Compute row by row: a zero bit means that the subsequence grows at that place of `b`."""
     masks: dict[Hashable, int] = {}
     for place, item in enumerate(b):
@@ -84,20 +93,25 @@ def _whole(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
         hit = row & masks.get(item, 0)
         row = ((row + hit) | (row - hit)) & full
         rows.append(row)
-    found = []
-    i, j = len(a) - 1, len(b) - 1
+    found: list[Run] = []
+    i, j, length = len(a) - 1, len(b) - 1, 0
     while i >= 0 and j >= 0:
         if a[i] == b[j]:
-            found.append((i, j))
-            i, j = i - 1, j - 1
-        elif i and not rows[i - 1] >> j & 1:
+            i, j, length = i - 1, j - 1, length + 1
+            continue
+        if length:
+            found.append((i + 1, j + 1, length))
+            length = 0
+        if i and not rows[i - 1] >> j & 1:
             i -= 1
         else:
             j -= 1
+    if length:
+        found.append((i + 1, j + 1, length))
     return found[::-1]
 
 
-def _split(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
+def _split(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     """Cut sequences that are too long for one table at entries that each has once."""
     once = Counter(a), Counter(b)
     where = {item: place for place, item in enumerate(b) if once[1][item] == 1}
@@ -105,8 +119,8 @@ def _split(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
     anchors = [single[place] for place in increasing([j for _, j in single])]
     if not anchors:
         return []
-    found = list(anchors)
+    found = [(i, j, 1) for i, j in anchors]
     for one, other in gaps(anchors, (len(a), len(b))):
-        parts = a[one.start : one.stop], b[other.start : other.stop]
-        found += [(one.start + i, other.start + j) for i, j in common(*parts)]
+        parts = common_runs(a[one.start : one.stop], b[other.start : other.stop])
+        found += [(one.start + i, other.start + j, length) for i, j, length in parts]
     return sorted(found)

@@ -82,6 +82,7 @@ class Rules:
         return rule is not None
 
 
+@lru_cache
 def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
     label, _, path = text.strip().rpartition(" ")
     if not path.startswith("args"):
@@ -93,7 +94,6 @@ def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
     return text, _glob(label or "*"), re.compile(_glob(path).pattern + r"(?=$|[.\[])", re.IGNORECASE)
 
 
-@lru_cache
 def _glob(pattern: str) -> re.Pattern[str]:
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
 
