@@ -1,28 +1,34 @@
 /** Which page is shown at which address. Each comes when it is asked for. */
 
-import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect } from "react";
+import { Component, type ComponentType, type ReactNode, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
+import { fetched } from "./fetched";
 import Recordings from "./pages/recordings";
 import { Shell, useTitle } from "./shell";
 import { Failure, Nothing, Reading } from "./ui";
 
-const Login = lazy(() => import("./login"));
+const Login = fetched(() => import("./login"));
 
-/** The pages, by address, with their heading until they are there. A page is the default export of its module. */
-const PAGES: [string, ComponentType, string][] = [
-  ["/", Recordings, "Recordings"],
+/** A page with its heading until its module is there. */
+function page(load: () => Promise<{ default: ComponentType }>, title: string): ComponentType {
+  return fetched(load, <Reading title={title} />);
+}
 
-  ["/r/:id/:step?", lazy(() => import("./pages/recording")), "Recording"],
-  ["/r/:id/session/:number", lazy(() => import("./pages/session")), "Session"],
+/** The pages, by address. A page is the default export of its module. */
+const PAGES: [string, ComponentType][] = [
+  ["/", Recordings],
 
-  ["/compare/:a?/:b?", lazy(() => import("./pages/compare")), "Compare"],
-  ["/debug/:id", lazy(() => import("./pages/debug")), "Debug"],
+  ["/r/:id/:step?", page(() => import("./pages/recording"), "Recording")],
+  ["/r/:id/session/:number", page(() => import("./pages/session"), "Session")],
 
-  ["/trends", lazy(() => import("./pages/trends")), "Trends"],
+  ["/compare/:a?/:b?", page(() => import("./pages/compare"), "Compare")],
+  ["/debug/:id", page(() => import("./pages/debug"), "Debug")],
 
-  ["/jobs/:id?", lazy(() => import("./pages/jobs")), "Jobs"],
+  ["/trends", page(() => import("./pages/trends"), "Trends")],
 
-  ["/heals/:id?", lazy(() => import("./pages/heals")), "Heals"],
+  ["/jobs/:id?", page(() => import("./pages/jobs"), "Jobs")],
+
+  ["/heals/:id?", page(() => import("./pages/heals"), "Heals")],
 ];
 
 export function App() {
@@ -36,22 +42,14 @@ export function App() {
     window.addEventListener("reenact:key-needed", needed);
     return () => window.removeEventListener("reenact:key-needed", needed);
   }, [go]);
-  if (at === "/login") {
-    return (
-      <Suspense>
-        <Login />
-      </Suspense>
-    );
-  }
+  if (at === "/login") return <Login />;
   return (
     <Shell>
       <Whole key={at.split("/").slice(0, 3).join("/")}>
         <Switch>
-          {PAGES.map(([address, Page, title]) => (
+          {PAGES.map(([address, Page]) => (
             <Route key={address} path={address}>
-              <Suspense fallback={<Reading title={title} />}>
-                <Page />
-              </Suspense>
+              <Page />
             </Route>
           ))}
           <Route>

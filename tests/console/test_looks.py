@@ -24,7 +24,7 @@ COMBINATIONS = [
 def pages(ids):
     first, second = ids["first"], ids["second"]
     return {
-        "/": "support",
+        "/": "Anomaly",
         "/?q=tokens+%3E": "expected",
         f"/r/{first}": "changed my mind",
         f"/r/{first}?view=steps": "get_order",

@@ -137,6 +137,28 @@ async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, i
 
 @pytest.mark.thorough
 @driven
+async def test_a_page_is_shown_as_soon_as_its_module_is_there(window):
+    page = await window()
+    await page.clock.install()
+    await page.goto("/")
+    await expect(page.locator(".list .row")).to_have_count(4)
+    await page.clock.pause_at("2100-01-01T00:00:00")
+    # No time passes: React's `Suspense` would wait for a part of a second.
+    await page.get_by_role("link", name="Compare").click()
+    await expect(page.get_by_role("heading", name="Compare two recordings")).to_be_visible()
+
+
+@driven
+async def test_a_page_whose_module_cannot_be_fetched_says_so_and_the_others_go_on(window):
+    page = await window()
+    await page.route("**/assets/compare-*.js", lambda route: route.abort())
+    await page.goto("/compare")
+    await expect(page.get_by_role("heading", name="This page failed")).to_be_visible()
+    await page.get_by_role("link", name="Recordings", exact=True).click()
+    await expect(page.locator(".list .row")).to_have_count(4)
+
+
+@driven
 async def test_what_is_not_there_is_said_in_a_sentence(window):
     page = await window()
     await page.goto("/r/nothere000")

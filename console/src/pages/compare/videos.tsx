@@ -1,13 +1,14 @@
 /** Both runs' browser sessions beside each other, where they have some. */
 
 import { useQueries } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { get, path } from "../../client";
+import { fetched } from "../../fetched";
 import { titled } from "../../format";
 import type { Pair, Whole } from "../../model";
 
-const VideoPair = lazy(() => import("../../parts/video-pair"));
+const VideoPair = fetched(() => import("../../parts/video-pair"));
 
 export function Videos({
   a,
@@ -50,11 +51,7 @@ export function Videos({
           Session of {titled(line)}
         </Link>
       ))}
-      {one && other && open && (
-        <Suspense>
-          <VideoPair a={one} b={other} pairs={pairs} parting={parting} />
-        </Suspense>
-      )}
+      {one && other && open && <VideoPair a={one} b={other} pairs={pairs} parting={parting} />}
     </section>
   );
 }

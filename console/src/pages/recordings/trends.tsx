@@ -1,13 +1,14 @@
 /** Recordings over time: how many, how many failed, what they cost and how long they took. */
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { get } from "../../client";
+import { fetched } from "../../fetched";
 import { sought, unfinished } from "../../filter";
 import { count, counted, duration, money } from "../../format";
 import type { Bucket, Trends } from "../../model";
 
-const Chart = lazy(() => import("./chart"));
+export const Chart = fetched(() => import("./chart"), <div className="chart" />);
 
 export const MEASURES = {
   runs: {
@@ -98,9 +99,7 @@ export function TrendStrip({ filter }: { filter: string }) {
         </div>
         <span className="quiet clip">{told}</span>
       </figcaption>
-      <Suspense fallback={<div className="chart" />}>
-        <Chart buckets={buckets} measure={measure} by={by} told={told} />
-      </Suspense>
+      <Chart buckets={buckets} measure={measure} by={by} told={told} />
     </figure>
   );
 }

@@ -1,7 +1,6 @@
 /** Trends: runs, failures, cost, tokens and time over days or hours. */
 
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
 import { Link, useSearchParams } from "wouter";
 import { count, counted, duration } from "../../format";
 import type { Bucket } from "../../model";
@@ -9,10 +8,8 @@ import { Table } from "../../parts/table";
 import { useTitle } from "../../shell";
 import { Failure, Nothing } from "../../ui";
 import { useFresh } from "../recordings/fresh";
-import { costOf, MEASURES, type Measure, unknown, useTrends } from "../recordings/trends";
+import { Chart, costOf, MEASURES, type Measure, unknown, useTrends } from "../recordings/trends";
 import "./trends.css";
-
-const Chart = lazy(() => import("../recordings/chart"));
 
 export default function TrendsPage() {
   useTitle("Trends");
@@ -87,9 +84,7 @@ function Charts({ buckets, by, filter }: { buckets: Bucket[]; by: "hour" | "day"
                   : `${MEASURES[name].about}, by ${by}`}
               </span>
             </figcaption>
-            <Suspense fallback={<div className="chart" />}>
-              <Chart buckets={buckets} measure={name} by={by} told={spoken(name, buckets)} />
-            </Suspense>
+            <Chart buckets={buckets} measure={name} by={by} told={spoken(name, buckets)} />
           </figure>
         ))}
       </div>
