@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from reenact.core import system
+from reenact.core.messages import ModelCall, Usage, cost
 from reenact.errors import ReenactError, TooLarge
 from reenact.server.access import Access
 from reenact.server.library import ProjectLibrary
@@ -55,6 +56,7 @@ def main() -> None:
     gc.disable()
     worker = _Worker()
     with asyncio.Runner() as runner:
+        runner.run(worker.prepare())
         while True:
             idle = threading.Timer(_IDLE, gc.collect)
             idle.daemon = True
@@ -114,6 +116,11 @@ class _Worker:
         self._library: ProjectLibrary | None = None
         self._app = _application()
 
+    async def prepare(self) -> None:
+        """Do what the first requests would wait for: build the routes, and load the price list."""
+        await self._response("/", b"", None)
+        cost(ModelCall("gpt-4o", usage=Usage(1, 1)))
+
     async def done(self, pickled: bytes) -> bytes:
         """Return the pickled result of a job: True and its value, or False and the exception."""
         try:
@@ -129,11 +136,22 @@ class _Worker:
         library = self._of(request.home)
         for entry in request.entries:
             library.know(entry)
+        answer = await self._response(request.path, request.query, library)
+        size = len(answer.body)
+        if size > _LARGEST:
+            raise TooLarge(
+                f"this answer has {size // 1_000_000} MB, and a server sends {_LARGEST // 1_000_000} MB at most: "
+                "`reenact show` on your own machine has no such limit"
+            )
+        return answer
+
+    async def _response(self, path: str, query: bytes, library: ProjectLibrary | None) -> ReaderAnswer:
+        """Return the routes' response to a GET request."""
         scope: dict[str, Any] = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-            "path": request.path, "raw_path": request.path.encode(), "root_path": "",
-            "query_string": request.query, "headers": [], "client": None, "server": None,
-            "state": {"access": Access("", "read", library)},
+            "path": path, "raw_path": path.encode(), "root_path": "",
+            "query_string": query, "headers": [], "client": None, "server": None,
+            "state": {"access": Access("", "read", library)} if library is not None else {},
         }  # fmt: skip
         parts: list[bytes] = []
         begun: dict[str, Any] = {}
@@ -145,12 +163,6 @@ class _Worker:
                 parts.append(message.get("body", b""))
 
         await self._app(scope, _nothing, send)
-        size = sum(map(len, parts))
-        if size > _LARGEST:
-            raise TooLarge(
-                f"this answer has {size // 1_000_000} MB, and a server sends {_LARGEST // 1_000_000} MB at most: "
-                "`reenact show` on your own machine has no such limit"
-            )
         kind = dict(begun["headers"]).get(b"content-type", b"application/json")
         return ReaderAnswer(begun["status"], kind.decode("latin-1"), b"".join(parts))
 

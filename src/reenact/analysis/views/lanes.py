@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from reenact.analysis.views.base import Ended, View
 from reenact.analysis.views.steps import began
@@ -68,11 +69,12 @@ class _Arrangement:
 
     def of(self, facts: RecordingFacts, depths: Sequence[int]) -> LanesView:
         bars: list[Bar] = []
-        for step in facts:
+        for number, step in enumerate(facts, 1):
             start, call = began(step), step.call
-            lane = self._free(step, depths[step.step.number - 1], start)
-            lane.free = start + call.duration if call.duration is not None else float("inf")
-            bars.append((step.step.number, lane.number, start, call.duration, call.kind, step.get("ended")))
+            took = call.duration
+            lane = self._free(step, depths[number - 1], start)
+            lane.free = start + took if took is not None else float("inf")
+            bars.append((number, lane.number, start, took, call.kind, step.get("ended")))
         shown = [LaneView(scope=lane.scope, label=lane.label, process=lane.process) for lane in self._all]
         return LanesView(lanes=tuple(shown), bars=tuple(bars), duration=facts.recording.duration)
 
@@ -92,6 +94,9 @@ class _Arrangement:
         return lane
 
 
+_SCOPES = 1024
+"""Scopes whose names are kept: most steps of a run have one of a few."""
+
 _UNNAMED = re.compile(r"[:#]|\.\d+$")
 """A task, thread, call or effect: it has no name of its own choice."""
 
@@ -99,6 +104,7 @@ _ORDINAL = re.compile(r"~\d+$")
 """The number of a scope among those of the same name in its parent."""
 
 
+@lru_cache(_SCOPES)
 def named(scope: str) -> str:
     """Return the innermost chosen name in a scope, without its ordinal; or empty.
 

@@ -71,8 +71,11 @@ class Talk:
     """
 
     facts: RecordingFacts
-    _items: list[list[ItemView]] = field(default_factory=list)
-    _known: set[tuple[str, int]] = field(default_factory=set)
+    _items: dict[int, list[ItemView]] = field(default_factory=dict)
+    _results: dict[tuple[str, int], int] = field(default_factory=dict)
+    """The first step with a tool's result, by the tool's name and the result's key."""
+    _searched: int = 0
+    """The number of steps that were searched for results."""
 
     def page(self, first: int, last: int, depths: Sequence[int]) -> ConversationView:
         """Return the items of the steps from `first` to `last`.
@@ -82,15 +85,34 @@ class Talk:
             last: The number of the last step; it may be greater than there are steps.
             depths: The number of steps that each step is inside of.
         """
-        while len(self._items) < min(last, len(self.facts.steps)):
-            step = self.facts.steps[len(self._items)]
-            self._items.append(list(self._of(step, depths[step.step.number - 1])))
-        items = [item for items in self._items[first - 1 : last] for item in items]
+        numbers = range(first, min(last, len(self.facts.steps)) + 1)
+        self._search(numbers.stop - 1)
+        for number in numbers:
+            if number not in self._items:
+                self._items[number] = list(self._of(self.facts.steps[number - 1], depths[number - 1]))
+        items = [item for number in numbers for item in self._items[number]]
         return ConversationView(items=tuple(items), total=len(self.facts.steps))
 
     def forget(self, first: int) -> None:
         """Read anew from that step on."""
-        del self._items[max(first - 1, 0) :]
+        self._items = {number: items for number, items in self._items.items() if number < first}
+        if first <= self._searched:
+            self._searched = first - 1
+            self._results = {key: number for key, number in self._results.items() if number < first}
+
+    def _search(self, last: int) -> None:
+        """Find the results of the tools up to that step."""
+        for step in self.facts.steps[self._searched : last]:
+            if step.call.kind == "tool" and step.turn is None:
+                self._results.setdefault((step.call.name, _same(step.output)), step.step.number)
+        self._searched = max(self._searched, last)
+
+    def _given(self, message: Message, step: StepFacts) -> bool:
+        """Return True for a message with a result that an earlier step shows."""
+        if message.role != "tool":
+            return False
+        number = step.step.number
+        return self._results.get((message.name, _same(message.text)), number) < number
 
     def _of(self, step: StepFacts, depth: int) -> Iterator[ItemView]:
         turn, call = step.turn, step.call
@@ -105,7 +127,7 @@ class Talk:
             holder = step_pictures.holder([message.text for message in turn.new])
             for place, message in enumerate(turn.new):
                 held = _pictured(before if place == holder else [])
-                if held or message.role != "tool" or (message.name, _same(message.text)) not in self._known:
+                if held or not self._given(message, step):
                     yield ItemView(**about, part="asked", **_said(message), **held, dropped=0)
             answer = turn.call.answer or Message("assistant")
             yield ItemView(
@@ -119,8 +141,6 @@ class Talk:
                 **_ended(step),
             )
             return
-        if call.kind == "tool":
-            self._known.add((call.name, _same(step.output)))
         if self._carries(step):
             return
         came = browsed.sentences(step.output) if call.kind in browsed.KINDS else ""

@@ -72,10 +72,11 @@ class StepFacts:
         return self._fields[field]
 
     def _look(self, field: str) -> Any:
+        own = getattr(self, f"_{field}", None)
+        if own is not None:
+            return own()
         root = PATH.findall(field)[0]
         path = field[len(root) :]
-        if not path and (own := getattr(self, f"_{field}", None)) is not None:
-            return own()
         if root == "args":
             return lookup(self.args, path) if path else compact(self.args)
         if root == "output":
