@@ -180,7 +180,7 @@ def test_a_list_of_words_with_their_probabilities_stays_as_it_is(redactor):
         assert redactor.line(data) == data
 
 
-def test_both_engines_find_the_same_marks():
+def test_all_engines_find_the_same_marks():
     rules = SecretRules(
         DEFAULT_RULES.names | {"badge number"}, DEFAULT_RULES.headers, values=frozenset({"hunter2hunter2"})
     )
@@ -189,41 +189,73 @@ def test_both_engines_find_the_same_marks():
         "My-BADGE_number: 1, api_key = x",
     ]
     found = []
-    for engine in (marks._Hyperscan, marks._Automata):
+    for engine in (marks._Hyperscan, marks._Automata, literals):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("reenact.core.redact.find.Database", engine)
             found.append(Finder(rules))
-    finder, other = found
+            # With the engine's expressions, which are compiled at their first use.
+            found[-1]._expressions()
     for text in texts:
-        one, two = (
+        one, *others = (
             # A hint may be given where there is nothing.
             [mark for mark in each._marked.database.scan(text.encode(), 10**6) if mark[0] < each._first_hint]
-            for each in (finder, other)
+            for each in found
         )
-        assert sorted(one) == sorted(two), text
-        one, two = (sorted(each.find(text.encode(), Work(0, least=10**6))) for each in (finder, other))
-        assert one == two, text
+        assert all(sorted(one) == sorted(two) for two in others), text
+        # The two engines without hyperscan give the same order, too.
+        assert others[0] == others[1], text
+        one, *others = (sorted(each.find(text.encode(), Work(0, least=10**6))) for each in found)
+        assert all(one == two for two in others), text
+
+
+def literals(found, *, literal):
+    """Return the engine that looks for each literal by itself; of expressions there is none."""
+    return marks._Literals(found) if literal else marks._Automata(found)
 
 
 def test_the_same_marks_are_found_where_the_engine_changes(monkeypatch):
+    monkeypatch.setattr(marks, "_LITERAL_BYTES", 500)
     monkeypatch.setattr(marks, "_FIRST_BYTES", 1000)
     texts = [(b'{"api_key": "x%d", "more": "' % n) + b"a" * 190 + b'"}' for n in range(20)]
-    both, alone = (
-        marks._Both([(b'api_key"', 0)], literal=True),
+    growing, alone = (
+        marks._Growing([(b'api_key"', 0)], literal=True),
         marks._Automata([(b'api_key"', 0)], literal=True),
     )
     engines = []
     for text in texts:
-        assert both.scan(text, 100) == alone.scan(text, 100) != []
-        engines.append(type(both._engine))
-    assert engines == [marks._Automata] * 4 + [marks._Hyperscan] * 16
+        assert growing.scan(text, 100) == alone.scan(text, 100) != []
+        engines.append(type(growing._engine))
+    assert engines == [marks._Literals] * 2 + [marks._Automata] * 4 + [marks._Hyperscan] * 14
 
 
-@pytest.mark.parametrize("engine", ["_Automata", "_Hyperscan"])
+def test_a_long_first_text_is_scanned_by_the_last_engine(monkeypatch):
+    monkeypatch.setattr(marks, "_FIRST_BYTES", 1000)
+    growing = marks._Growing([(b'api_key"', 0)], literal=True)
+    text = b'{"api_key": "x"}' * 2000
+    assert len(growing.scan(text, 1e6)) == 2000
+    assert type(growing._engine) is marks._Hyperscan
+
+
+def test_a_line_with_a_port_is_found_before_and_after_the_expressions_are_compiled():
+    finder = Finder(DEFAULT_RULES)
+    lines = [b"db.example.com:5999:shop:ann:s3cret-of-ann", b"at 16:45:40 there was nothing"] * 3
+    found = []
+    for line in lines:
+        found.append([hit.value for hit in finder.find(line, Work(len(line)))])
+        finder._few_lines -= 40
+    assert found == [["s3cret-of-ann"], []] * 3
+
+
+@pytest.mark.parametrize("engine", ["_Literals", "_Automata", "_Hyperscan"])
 def test_a_hint_costs_one_look_however_often_it_is_there(engine):
     if engine == "_Hyperscan" and not marks._HYPERSCAN:
         pytest.skip("hyperscan is not installed: pip install 'reenact[speed]'")
-    found = getattr(marks, engine)([(b"key", 0), (rb"\u00", marks.HINT)], literal=True)
+    texts = [(b"key", 0), (rb"\u00", marks.HINT)]
+    found = (
+        literals(texts, literal=True)
+        if engine == "_Literals"
+        else getattr(marks, engine)(texts, literal=True)
+    )
     text = rb"\u00e9" * 10_000 + b"key"
     assert sorted(number for number, _ in found.scan(text, 10)) == [0, 1]
     with pytest.raises(TooDense):

@@ -13,7 +13,7 @@ from reenact.core.redact.decoded import ESCAPES
 from reenact.core.redact.marks import HINT, Database, MarkPattern, name_marks, own_name_marks, tag_marks
 from reenact.core.redact.named import NamedSecrets
 from reenact.core.redact.names import Names
-from reenact.core.redact.placed import line_marks, passwords, place_marks
+from reenact.core.redact.placed import LINE_BEGIN, line_marks, passwords, place_marks
 from reenact.core.redact.rules import SecretRules
 from reenact.core.redact.shell_commands import command_marks
 from reenact.core.redact.tabular import table_marks
@@ -23,6 +23,7 @@ from reenact.core.redact.work import LOOKS_A_HIT, Work
 _SIGNS = "@%&"
 """An address with a password has the first, other escapes the others."""
 
+_FEW_LINES = 1 << 16  # bytes with ports that are tried by `re` first
 _WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
 
 
@@ -61,11 +62,13 @@ class Finder:
         self._marked = _Marked(marks, literal=True)
         self.marks = self._marked.database
         """Scans for the places where a secret may be."""
-        own: list[tuple[MarkPattern, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
-        self._expressions = _Marked([*own, *line_marks()], literal=False)
-        self._has_own = bool(own)
+        self._own: list[tuple[MarkPattern, Look]] = [
+            (mark, named.look) for mark in own_name_marks(self.names)
+        ]
+        self._compiled: _Marked | None = None
+        self._few_lines = 0 if self._own else _FEW_LINES
         self._patterns = [byte_automaton(text) for text in rules.patterns]
-        self.built_in = not (own or self._patterns)
+        self.built_in = not (self._own or self._patterns)
         """True without rules of the user: a text without marks then holds nothing."""
 
     def find(self, data: bytes, work: Work, marks: list[tuple[int, int]] | None = None) -> list[FoundSecret]:
@@ -82,7 +85,7 @@ class Finder:
             TooDense: That would cost more than `work` allows.
         """
         marks = self.marks.scan(data, work.left) if marks is None else marks
-        work.escapes, lines = False, self._has_own
+        work.escapes, lines = False, bool(self._own)
         if marks:
             first = self._first_hint
             hints = [number - first for number, _ in marks if number >= first]
@@ -91,7 +94,7 @@ class Finder:
                 work.escapes = min(hints) < len(ESCAPES)
                 # A line of `.pgpass` has a port, and a colon after it.
                 lines = lines or max(hints) >= len(ESCAPES) + len(_SIGNS)
-        others = self._expressions.database.scan(data, work.left) if lines else []
+        others = self._expressions().database.scan(data, work.left) if lines and self._may_have(data) else []
         if not marks and not others and not self._patterns and b"@" not in data:
             return []
         work.begin()
@@ -99,11 +102,27 @@ class Finder:
         if b"@" in data:
             hits += passwords(data, work)
         if others:
-            hits += self._expressions.look(data, others, work)
+            hits += self._expressions().look(data, others, work)
         hits = list(in_text(data, hits)) if hits else hits
         for pattern in self._patterns:
             hits += _matches(pattern, data, work)
         return hits
+
+    def _expressions(self) -> _Marked:
+        if self._compiled is None:
+            # Not before: few texts need them.
+            self._compiled = _Marked([*self._own, *line_marks()], literal=False)
+        return self._compiled
+
+    def _may_have(self, data: bytes) -> bool:
+        """Return False if no expression matches in the text.
+
+        The first texts are tried by `re`: the expressions take longer to compile than a short program runs.
+        """
+        if self._few_lines > 0:
+            self._few_lines -= len(data)
+            return LINE_BEGIN.search(data) is not None
+        return True
 
 
 def _nothing(_data: bytes, _at: int, _work: Work) -> Iterator[FoundSecret]:

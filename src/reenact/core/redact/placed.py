@@ -37,6 +37,9 @@ _PGPASS_SECRET = lazy(
     rb"(?P<secret>(?:[^:\s\"'\\]|\\{1,15}[:\\](?![nrt]))++)(?=[ \t]*+(?:[\r\n\"']|\\{1,15}[nrt\"']|\Z))"
 )
 _PGPASS_USER = lazy(rb"(?:[^:\s\"'\\]{1,64}+|\\{1,15}[:\\]){1,8}+:" + _PGPASS_SECRET.pattern)
+_LINE_BEGIN = r":[0-9]{1,5}:[^:\s\"\\0-9]"
+LINE_BEGIN = lazy(_LINE_BEGIN.encode())
+"""The beginning of what `line_marks` match."""
 _PGPASS_LINE = lazy(
     rb":[\w.@\-]{1,64}:[^:\s\"'\\]{1,64}:[0-9]{1,5}:[\w.\-*/\[\]:]{1,255}(?:\Z|[\r\n\"'=\s]|n\\)"
 )
@@ -184,7 +187,7 @@ def _password_file(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
 def line_marks() -> Iterator[tuple[MarkPattern, Look]]:
     """Yield an expression for a line of `.pgpass` with a port of its own."""
     cell = r"[^:\s\"\\]"
-    yield MarkPattern(rf":[0-9]{{1,5}}:[^:\s\"\\0-9]{cell}*:{cell}+:{cell}"), _password_line
+    yield MarkPattern(rf"{_LINE_BEGIN}{cell}*:{cell}+:{cell}"), _password_line
 
 
 def _password_line(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
