@@ -6,7 +6,6 @@ modules, classes and closures. Code of installed packages is not followed.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import dis
 import functools
@@ -14,9 +13,7 @@ import hashlib
 import inspect
 import io
 import os
-import socket
 import sys
-import textwrap
 import threading
 import types
 import weakref
@@ -26,6 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.adapters import constants
+from reenact.adapters.function_text import function_text
 from reenact.adapters.stdlib import callers, sqlite, witness
 from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
@@ -293,7 +291,7 @@ class _Walk:
             own = thing is sys.stdout or thing is sys.stderr or isinstance(thing, (io.StringIO, io.BytesIO))
             if not own and not witness.is_followed(thing, self._run):
                 self._reasons[f"the open file `{name}`"] = None
-        elif isinstance(thing, socket.socket):
+        elif _is_socket(thing):
             self._reasons[f"the open socket `{name}`"] = None
         elif type(thing).__module__ == "sqlite3":
             if not sqlite.is_followed(thing, self._run):
@@ -314,6 +312,12 @@ class _Walk:
             self._reasons[f"the library {top}"] = None
         elif top not in _PURE and _native(top):
             self._reasons[f"the native extension {top}"] = None
+
+
+def _is_socket(thing: Any) -> bool:
+    """Return True for a socket; a program that has one has imported the module."""
+    module = sys.modules.get("socket")
+    return module is not None and isinstance(thing, module.socket)
 
 
 def _digest(texts: AbstractSet[str]) -> str:
@@ -375,13 +379,9 @@ def _text(code: types.CodeType, module: str | None) -> str:
     closure = tuple(types.CellType() for _ in code.co_freevars)
     function = types.FunctionType(code, {"__name__": module}, closure=closure)
     try:
-        text = textwrap.dedent(inspect.getsource(function))
+        return function_text(function)
     except (OSError, TypeError, SyntaxError, IndexError):
         return f"{code.co_qualname} {_instructions(code)}"
-    try:
-        return ast.unparse(ast.parse(text))
-    except (SyntaxError, ValueError, RecursionError):
-        return text
 
 
 def _instructions(code: types.CodeType) -> str:

@@ -29,7 +29,8 @@ _FIRST, _LAST = -62_135_510_400.0, 253_402_214_400.0
 def storable(text: str, most: int = 0) -> str:
     """Replace the characters that a store cannot keep; cut to `most` characters, if given."""
     kept = text if not most or len(text) <= most else f"{text[: most - 1]}…"
-    return _ALONE.sub(_REPLACEMENT, kept)
+    # The pattern takes longer to compile than a short program's other patterns.
+    return kept if kept.isascii() else _ALONE.sub(_REPLACEMENT, kept)
 
 
 def why_not(text: Any, most: int) -> str:
@@ -38,7 +39,7 @@ def why_not(text: Any, most: int) -> str:
         return f"is {kind(text)}, not a text"
     if len(text) > most:
         return f"has {len(text):,} letters; {most:,} are allowed"
-    found = _ALONE.search(text)
+    found = None if text.isascii() else _ALONE.search(text)
     return "" if found is None else f"has a letter that cannot be stored (U+{ord(found[0]):04X})"
 
 
