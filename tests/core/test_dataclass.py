@@ -178,3 +178,51 @@ def test_methods_of_the_class_are_kept() -> None:
             return "own"
 
     assert (Own(1) == Own(2), hash(Own(1)), repr(Own(1))) == (True, 7, "own")
+
+
+def test_a_field_that_is_set_afterwards_is_no_argument() -> None:
+    @dataclass(slots=True)
+    class Area:
+        width: int
+        height: int = 1
+        size: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.size = self.width * self.height
+
+    assert (Area(2, 3).size, Area(2).size) == (6, 2)
+    with pytest.raises(TypeError, match="positional argument"):
+        Area(2, 3, 6)  # type: ignore[call-arg]
+    assert list(inspect.signature(Area).parameters) == ["width", "height"]
+
+
+def test_a_value_that_holds_itself_is_shown() -> None:
+    basket = Basket([])
+    basket.things.append(basket)  # type: ignore[arg-type]
+    assert repr(basket) == "Basket(things=[...])"
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_equality_and_hash_are_those_of_the_standard_library_for_any_number_of_fields(count: int) -> None:
+    names = {f"name{number}": int for number in range(count)}
+    ours = dataclass(frozen=True)(type("One", (), {"__annotations__": dict(names)}))
+    plain = dataclasses.make_dataclass("One", list(names.items()), frozen=True)
+    values = range(count)
+    assert ours(*values) == ours(*values)
+    assert ours(*values) != plain(*values)
+    assert ours(*values).__eq__(1) is NotImplemented
+    assert hash(ours(*values)) == hash(plain(*values))
+    assert repr(ours(*values)) == repr(plain(*values))
+    assert ours.__eq__.__qualname__ == "One.__eq__"
+
+
+def test_a_field_may_count_for_the_hash_alone_or_not_at_all() -> None:
+    @dataclass(frozen=True)
+    class Mixed:
+        x: int
+        y: int = field(default=0, hash=False)
+        z: int = field(default=0, compare=False, hash=True)
+
+    assert Mixed(1, 2) != Mixed(1, 3)
+    assert Mixed(1, z=2) == Mixed(1, z=3)
+    assert hash(Mixed(1, 2)) == hash(Mixed(1, 3)) != hash(Mixed(1, 2, 1))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from operator import attrgetter
+from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -57,14 +59,15 @@ class _Generated:
         self._cls, self._name = cls, name
 
     def __get__(self, one: object, cls: type | None = None) -> Any:
-        # Most classes are only instantiated: `__init__` is generated separately.
-        first = self._name == "__init__"
-        own = _init(self._cls) if first else None
-        generated = {"__init__": own} if own is not None else vars(_generated(self._cls, init=first))
-        for name in _GENERATED:
-            if first is (name == "__init__") and isinstance(vars(self._cls).get(name), _Generated):
-                setattr(self._cls, name, generated[name])
-        return generated[self._name].__get__(one, cls)
+        # Most classes are only instantiated: each method is generated separately.
+        made = _MAKERS[self._name](self._cls) or vars(_generated(self._cls))["__init__"]
+        if vars(self._cls).get(self._name) is self:
+            made.__qualname__, made.__module__ = (
+                f"{self._cls.__qualname__}.{self._name}",
+                self._cls.__module__,
+            )
+            setattr(self._cls, self._name, made)
+        return made.__get__(one, cls)
 
 
 class _Factory:
@@ -80,14 +83,13 @@ def _init(cls: Any) -> Any:
     It takes a quarter of the time of the standard library, which makes a class for it.
     """
     fields = dataclasses.fields(cls)
-    plain = all(field.init and not field.kw_only for field in fields) and len(fields) == len(
-        cls.__dataclass_fields__
-    )
-    if not plain:
+    if len(fields) != len(cls.__dataclass_fields__) or not all(map(_is_plain, fields)):
         return None
     known: dict[str, Any] = {"_set": object.__setattr__, "_factory": _Factory()}
     given, body, notes = [], [], {}
     for field in fields:
+        if not field.init:
+            continue
         name, value = field.name, field.name
         notes[name] = field.type
         if field.default is not dataclasses.MISSING:
@@ -108,18 +110,64 @@ def _init(cls: Any) -> Any:
     lines = (f"def __init__(self, {', '.join(given)}):", *(body or [" pass"]))
     exec("\n".join(lines), known)  # noqa: S102 - as the standard library does; the names are those of our fields
     made = known["__init__"]
-    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     made.__annotations__ = {**notes, "return": None}
     return made
 
 
-def _generated(cls: Any, *, init: bool) -> type:
-    """Return a class of the same name and fields with methods of the standard library.
+def _is_plain(field: dataclasses.Field[Any]) -> bool:
+    """Return True for an argument that may be given by its place, and for a field that is none and has no default."""
+    if field.init:
+        return not field.kw_only
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
-    Args:
-        cls: The class.
-        init: `__init__` is wanted, else the others are.
-    """
+
+def _repr(cls: Any) -> Any:
+    names = [field.name for field in dataclasses.fields(cls) if field.repr]
+
+    @recursive_repr()
+    def __repr__(self: Any) -> str:  # noqa: N807 - it becomes the method
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return f"{self.__class__.__qualname__}({shown})"
+
+    return __repr__
+
+
+def _eq(cls: Any) -> Any:
+    values = _values([field.name for field in dataclasses.fields(cls) if field.compare])
+
+    def __eq__(self: Any, other: object) -> bool:  # noqa: N807
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return __eq__
+
+
+def _hash(cls: Any) -> Any:
+    fields = dataclasses.fields(cls)
+    values = _values(
+        [field.name for field in fields if (field.compare if field.hash is None else field.hash)]
+    )
+
+    def __hash__(self: Any) -> int:  # noqa: N807
+        return hash(values(self))
+
+    return __hash__
+
+
+def _values(names: list[str]) -> Callable[[object], tuple[Any, ...]]:
+    """Return the function that gives the fields of these names as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda one: tuple(getattr(one, name) for name in names)
+
+
+_MAKERS: dict[str, Callable[[Any], Any]] = {
+    "__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash,
+}  # fmt: skip
+"""Each makes a method of a class. It takes a fraction of the time of the standard library, which compiles a text."""
+
+
+def _generated(cls: Any) -> type:
+    """Return a class of the same name and fields with the `__init__` of the standard library."""
     more: dict[str, Any] = {
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
@@ -131,9 +179,8 @@ def _generated(cls: Any, *, init: bool) -> type:
         cls.__name__,
         [(field.name, field.type, field) for field in dataclasses.fields(cls)],
         namespace=more,
-        init=init,
-        repr=not init,
-        eq=not init,
+        repr=False,
+        eq=False,
         frozen=cls.__dataclass_params__.frozen,
     )
 
