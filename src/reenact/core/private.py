@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def write(path: Path, content: bytes | str) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
-    part = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+    part = target.with_name(f".{target.name[:200]}.{system.random_hex(4)}.part")
     try:
         with open(part, "xb", opener=opener) as file:
             file.write(data)

@@ -241,6 +241,11 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+def random_hex(size: int) -> str:
+    """Return random bytes as hex digits, as `secrets.token_hex`, whose module takes long to import."""
+    return os.urandom(size).hex()
+
+
 def kill(pid: int) -> None:
     """End a process at once. Nothing happens if it is gone."""
     with suppress(ProcessLookupError, PermissionError):

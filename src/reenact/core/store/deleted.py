@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import time
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from reenact.core import private
+from reenact.core import private, system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import integer, storable
 from reenact.core.store.base import ID
@@ -74,7 +73,7 @@ class Tombstones:
         now = time.time_ns()
         stone = Tombstone(id, now, now + LASTS * _SECOND, storable(why, _SHORT), storable(who, _SHORT))
         private.folder(self._folder)
-        part = self._folder / f".{id}.{secrets.token_hex(4)}.part"
+        part = self._folder / f".{id}.{system.random_hex(4)}.part"
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(orjson.dumps(asdict(stone)))
         part.replace(self._folder / f"{id}.json")

@@ -8,13 +8,13 @@ and changes in two places never conflict. The seal does not cover them.
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
 
+from reenact.core import system
 from reenact.core.model.storable import storable, why_not
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import Labels
@@ -75,7 +75,7 @@ def give(intake: Intake, id: str, labels: Labels) -> str:
         raise UsageError(f"{id[:80]!r} is no recording's id")
     moment = time.time_ns()
     at = time.strftime("%Y%m%dT%H%M%S", time.gmtime(moment // 1_000_000_000))
-    name = f"labels.{at}{moment % 1_000_000_000:09d}-{secrets.token_hex(4)}.jsonl"
+    name = f"labels.{at}{moment % 1_000_000_000:09d}-{system.random_hex(4)}.jsonl"
     line = orjson.dumps({"event": "labels", "labels": list(labels.words), "note": labels.note})
     (taken,) = intake.take([Piece(id, name, 0, chain.chained([line]))])
     if taken.status != "ok":

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +67,7 @@ def back_from_last(ref: str) -> int | None:
 
 def new_id() -> str:
     """Return a new id: ten random letters and digits, so that a short prefix is unique."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+    return "".join(_ALPHABET[byte % 32] for byte in os.urandom(10))
 
 
 class LocalStore:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -85,7 +84,7 @@ def write(folder: Path, key: str, signature: str) -> None:
     """Write an endorsement beside a recording's events, or replace it. Raises OSError."""
     if read(folder) == (key, signature):
         return
-    part = folder / f".{FILE}.{secrets.token_hex(6)}"
+    part = folder / f".{FILE}.{system.random_hex(6)}"
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(orjson.dumps({"key": key, "signature": signature}) + b"\n")

@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -91,7 +90,7 @@ class Identity:
         if found is not None:
             return found
         path = _made_folder(home, keys) / FILE
-        data = orjson.dumps({"version": 1, "seed": secrets.token_bytes(_BYTES).hex()}) + b"\n"
+        data = orjson.dumps({"version": 1, "seed": system.random_hex(_BYTES)}) + b"\n"
         try:
             _first(path, data)
         except OSError as error:
@@ -193,7 +192,7 @@ def _made_folder(home: Path, keys: str = "") -> Path:
     try:
         private.folder(above)
         if not os.path.lexists(path):
-            _first(path, f"{secrets.token_hex(16)}\n".encode())
+            _first(path, f"{system.random_hex(16)}\n".encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written ({error.strerror}): the home gets no key") from None
     name = _read_name(path)
@@ -235,7 +234,7 @@ def _read_name(path: Path) -> str:
 
 def _first(path: Path, data: bytes) -> None:
     """Write a file unless it exists; of concurrent writers the first wins. Raises OSError."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    part = path.with_name(f".{path.name}.{system.random_hex(6)}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         file.flush()

@@ -132,7 +132,11 @@ def seal_mark(identity: Identity, digest: str) -> dict[str, str]:
     """
     said = {"mac": identity.mac(SEAL, digest.encode())}
     with suppress(ImportError):
-        return {"key": identity.key, "signature": identity.sign(_sealed(digest)), **said}
+        return {
+            "key": identity.known_key or identity.key,
+            "signature": identity.sign(_sealed(digest)),
+            **said,
+        }
     return said
 
 

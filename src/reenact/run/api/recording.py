@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -140,7 +139,7 @@ class RecordingInProgress(RunContext):
         if self.plan is None:
             # Else the parent process sends it, and may have to mend its last line first.
             self._held = ship.begin(self._store.root, self.id)
-        salt = secrets.token_bytes(16)
+        salt = os.urandom(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter

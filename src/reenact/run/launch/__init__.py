@@ -7,7 +7,6 @@ in a folder that it is given; a process that dies without a word is said to have
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -87,7 +86,7 @@ def record(
 def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool) -> Recorded:
     with folder() as place:
         plan = replace(plan, report=str(place))
-        seed = str(random.SystemRandom().randrange(1, 2**32))
+        seed = str(1 + int.from_bytes(os.urandom(8)) % (2**32 - 1))
         status, pid = run(
             command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)
         )
