@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace as replaced
 from pathlib import Path
 from time import sleep
+from typing import TYPE_CHECKING
 
 from reenact.adapters import stdlib
 from reenact.core.boundary import Handler, RecordingTurnstile, Run, Scope, Turnstile
@@ -31,16 +32,17 @@ from reenact.core.store.writer import Writer
 from reenact.core.system import perf_counter
 from reenact.run import state_at_end
 from reenact.run.exit import on_exit
-from reenact.run.files.comparison import logs
-from reenact.run.files.replayed import ReplayedFiles, redirect
+from reenact.run.files.process_files import files_of, redirect, sensor_of
 from reenact.run.guard_plan import GuardPlan
-from reenact.run.guarding import GuardedRecorder
 from reenact.run.plan import FILES, GUARD, Plan, key
 from reenact.run.recorded import POOL_WORKER, RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of, tell_of
-from reenact.run.reports import header_of, report, reserve
+from reenact.run.reports import header_of, logs, report, reserve
 from reenact.run.streams import StandardStreams, compare_streams, of_fork
+
+if TYPE_CHECKING:
+    from reenact.run.files.replayed import ReplayedFiles
 
 _PATIENCE = 0.05
 _WORKER = lazy(r"/proc:(?:worker|_process_worker)\.")
@@ -83,6 +85,8 @@ class Member:
         if guarding is None:
             self._recorder = Recorder(writer, redactor, started=now, identity=identity)
         else:
+            from reenact.run.guarding import GuardedRecorder  # noqa: PLC0415 - processes of forks alone
+
             obeyed = GuardPlan.of(guarding)
             self._recorder = GuardedRecorder(obeyed, writer, redactor, started=now, identity=identity)
         self._recorder.alone = False
@@ -134,14 +138,12 @@ class Member:
             # Its own header only: whatever it asks for is more than was recorded.
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
-        self._files = files = ReplayedFiles.begun(
-            recording, log, self._replayer, self.plan.options.get(FILES, "")
-        )
+        self._files = files = files_of(recording, log, self._replayer, self.plan.options.get(FILES, ""))
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         run.scratch = files.covers if files is not None else None
         run.view, run.commands = (files.view, files.asked) if files is not None else (None, None)
         scratch = self.plan.options.get(FILES, "")
-        run.files = ReplayedFiles.sensor(files, recording, self._replayer, scratch)
+        run.files = sensor_of(files, recording, self._replayer, scratch)
         # Where the whole run was cut off, nothing kills this process now.
         run.killed = log.sealed is None and recording.logs[0].sealed is not None
         tell_of(run, recording.header)

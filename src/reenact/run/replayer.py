@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.core.boundary import Run
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
@@ -15,13 +15,15 @@ from reenact.core.model.log import Log
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
-from reenact.core.replay.mixing import Mix, Mixing
 from reenact.core.replay.replayer import Replayer
 from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import ACTS, MIX
 from reenact.run.recorded import RECORDED
+
+if TYPE_CHECKING:
+    from reenact.core.replay.mixing import Mix
 
 OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 """The plan's options for the replayer; the rest is for the process as a whole."""
@@ -39,6 +41,8 @@ def replayer_of(
     redactor = redactor_of(header, rules_of(header))
     known = {name: options[name] for name in OPTIONS if name in options and name not in (MIX, ACTS)}
     if options.get(MIX):
+        from reenact.core.replay.mixing import Mixing  # noqa: PLC0415 - few replays have a second recording
+
         known["tools"] = ("answer",)
         replayer: Replayer = Mixing(
             log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known
@@ -69,6 +73,8 @@ _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LO
 
 def _mix(recording: RecordedRun, log: Log, words: Mapping[str, Any]) -> Mix:
     """Return the parts that one process takes from another recording, by the plan."""
+    from reenact.core.replay.mixing import Mix  # noqa: PLC0415 - as above
+
     other = load(Path(words["other"]))
     same = next((each for each in other.logs if each.process == log.process), None)
     if same is None:

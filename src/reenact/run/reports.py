@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -77,3 +78,11 @@ def header_of(folder: Path) -> Mapping[str, Tree]:
     """The header of the recording that lies in a folder."""
     with (folder / EVENTS).open("rb") as file:
         return next(iter(read_events(file.readline(), str(folder / EVENTS), []))).data
+
+
+def logs() -> set[str]:
+    """Return the paths of the log files of the module `logging`."""
+    known = sys.modules.get("logging")
+    handlers = [reference() for reference in getattr(known, "_handlerList", ())]
+    names = [getattr(handler, "baseFilename", None) for handler in handlers]
+    return {os.path.realpath(name) for name in names if isinstance(name, str)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
 
@@ -148,6 +147,8 @@ def differences(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Ite
 
 def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:
     """Return the likeness of two sets of arguments, from 0 to 1. An estimate: `same` is exact."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - for departures alone
+
     one, other = (codec.packed(dict(args)).decode("utf-8", "replace") for args in (recorded, actual))
     # Chats differ at their ends; the middle is shared history.
     one, other = (text if len(text) < 4000 else text[:2000] + text[-2000:] for text in (one, other))

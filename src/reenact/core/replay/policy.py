@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import Literal, get_args
@@ -141,6 +140,8 @@ def rule_of(word: str) -> PolicyRule:
     for known in ACTION_MODES:
         if mode == known:
             return PolicyRule(target, known, _given(word, mode, given.strip(), colon))
+    from difflib import get_close_matches  # noqa: PLC0415 - for errors alone
+
     near = get_close_matches(mode, ACTION_MODES, 1)
     hint = f"did you mean {near[0]}?" if near else f"a mode is one of {', '.join(ACTION_MODES)}"
     raise UsageError(f"policy {word!r}: there is no mode {mode!r}; {hint}")

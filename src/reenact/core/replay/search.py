@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from reenact.core.boundary import Answer, Scope
 from reenact.core.model.event import Value
@@ -13,10 +14,12 @@ from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import Departures
 from reenact.core.replay.question import Question
 from reenact.core.replay.real_runs import RealRuns
-from reenact.core.replay.realignment import Realignment
 from reenact.core.replay.replay_state import ReplayState
 from reenact.core.replay.terms import Terms
 from reenact.errors import Departure, Divergence
+
+if TYPE_CHECKING:
+    from reenact.core.replay.realignment import Realignment
 
 
 class CallSearch:
@@ -48,7 +51,12 @@ class CallSearch:
         self._state = state
         self._departures = departures
         self._real = real
-        self._realignment = Realignment(cursor.log, cursor, steps, live=state.inserted == "live")
+        self._realignment: Realignment | None = None
+        if state.policy == "realign":
+            from reenact.core.replay import realignment  # noqa: PLC0415 - most replays stop where they depart
+
+            live = state.inserted == "live"
+            self._realignment = realignment.Realignment(cursor.log, cursor, steps, live=live)
 
     def find(self, question: Question) -> CallRecord | Answer | None:
         """Return the recorded call of a question, or None.
@@ -85,6 +93,7 @@ class CallSearch:
 
     def counterpart(self, question: Question) -> CallRecord | None:
         """Return the recorded call that a question changes; None for an inserted one that may run."""
+        assert self._realignment is not None
         nearest, sure = self._realignment.counterpart(question)
         if nearest is None:
             if self._state.inserted == "refuse":
@@ -103,7 +112,7 @@ class CallSearch:
 
     def pair_up(self) -> list[Divergence]:
         """Return the divergences of all questions that had no counterpart, at the end of a replay."""
-        return self._realignment.pair_up()
+        return self._realignment.pair_up() if self._realignment is not None else []
 
     def _after_cut(self, scope: Scope) -> bool:
         """Return True if a question may come after the point where the recorded run was cut off.
@@ -134,13 +143,13 @@ class CallSearch:
 
     def _elsewhere(self, question: Question) -> CallRecord | None:
         """Return an equal recorded call at another place: calls were removed or moved."""
-        realigns = self._state.policy == "realign"
+        realigns = self._realignment is not None
         if self._state.policy == "raise" and self._real:
             return None
         path, label, args = question.scope.path, question.label, question.args
         for call in self._cursor.unasked(path, label):
             if self._cursor.equal(call, label, args):
                 return call
-        if realigns and (taken := self._realignment.given_away(question)) is not None:
+        if self._realignment is not None and (taken := self._realignment.given_away(question)) is not None:
             return taken
         return self._cursor.in_siblings(path, label, args) if realigns or self._cursor.rules.order else None

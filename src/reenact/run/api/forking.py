@@ -28,7 +28,7 @@ from reenact.core.store.local import LocalStore, new_id
 from reenact.core.store.writer import warn
 from reenact.errors import Divergence, DivergenceError, ForkStopped, Halt, UsageError
 from reenact.run.api.run_context import UNSET, RunContext
-from reenact.run.files.replayed import ReplayedFiles
+from reenact.run.files.process_files import files_of
 from reenact.run.fork.child import Child
 from reenact.run.fork.edit import Change
 from reenact.run.fork.point import ForkPoint, point
@@ -38,6 +38,7 @@ from reenact.team.open import Reaching
 
 if TYPE_CHECKING:
     from reenact.analysis.anomalies import Anomaly
+    from reenact.run.files.replayed import ReplayedFiles
 
 
 class Recording(recorded_run.RecordedRun):
@@ -158,7 +159,7 @@ class Fork(RunContext):
             self.parent, self._point, self._store, self.id, secrets=self._secrets, plan=self.plan
         )
         replayer = self._child.forker.replayer
-        self._files = ReplayedFiles.begun(
+        self._files = files_of(
             self.parent, self.parent.logs[0], replayer, self.scratch, block=self.plan is None, say=warn
         )
         if self._files is not None:

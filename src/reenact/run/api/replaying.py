@@ -26,7 +26,7 @@ from reenact.errors import Departure, Divergence, DivergenceError, Halt, Mismatc
 from reenact.run.api import final
 from reenact.run.api.run_context import UNSET, RunContext
 from reenact.run.debugger.prompt import prompting
-from reenact.run.files.replayed import ReplayedFiles
+from reenact.run.files.process_files import files_of, sensor_of
 from reenact.run.plan import ACTS, DEBUG, FILES, LIVE, RECORDED, SHIFTED, Plan
 from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of
 from reenact.run.replayer import tell_of
@@ -34,6 +34,7 @@ from reenact.run.streams import StandardStreams, compare_streams
 
 if TYPE_CHECKING:
     from reenact.run.debugger.breaks import Breakpoints, Stop
+    from reenact.run.files.replayed import ReplayedFiles
 
 Source = str | os.PathLike[str] | RecordedRun
 
@@ -131,13 +132,13 @@ class Replay(RunContext):
             self._replayer.turnstile.set_pace(ShiftedPace(self._pace, len(log.times)))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         tell_of(self._run, self.recording.header)
-        self._files = ReplayedFiles.begun(
+        self._files = files_of(
             self.recording, log, self._replayer, self.scratch, block=self.plan is None and not self.scratch
         )
         if self._files is not None:
             self._run.scratch, self._run.waits = self._files.covers, self._files.waits
             self._run.view, self._run.commands = self._files.view, self._files.asked
-        self._run.files = ReplayedFiles.sensor(self._files, self.recording, self._replayer, self.scratch)
+        self._run.files = sensor_of(self._files, self.recording, self._replayer, self.scratch)
         self._run.family = self._family = ReplayedProcesses(
             self._run, self._replayer, self.recording, log, self._plan(), join=replay_fork
         )

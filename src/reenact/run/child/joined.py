@@ -30,10 +30,9 @@ from reenact.run.child.debug_run import DebuggedProgram
 from reenact.run.child.given_input import GivenInput
 from reenact.run.child.process import ProgramProcess
 from reenact.run.child.watch import DivergenceWatch
-from reenact.run.files.comparison import logs
-from reenact.run.guarding import ON_REFUSAL
 from reenact.run.plan import FILES, GUARD, RESUME, Plan
 from reenact.run.processes import Member
+from reenact.run.reports import logs
 from reenact.run.streams import compare_streams
 
 if TYPE_CHECKING:
@@ -47,6 +46,8 @@ def process_of(plan: Plan) -> ProgramProcess:
     """Return the process of a plan, which has begun to follow it."""
     live = plan.mode in ("fork", RESUME)
     if live or GUARD in plan.options:
+        from reenact.run.guarding import ON_REFUSAL  # noqa: PLC0415 - processes of forks alone
+
         ON_REFUSAL.append(DivergenceWatch(None).halted)
     if plan.process != "main":
         return JoinedProcess(plan)

@@ -23,11 +23,12 @@ from reenact.core.record.places import SKIPPED
 from reenact.core.replay.departures import HINT
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
-from reenact.run.files.comparison import drawn_alike, logs
+from reenact.run.files.comparison import drawn_alike
 from reenact.run.files.disk import Laid
 from reenact.run.files.final import NUMBERED, FinalFiles
 from reenact.run.files.recorded_changes import OUTER, RecordedChanges
 from reenact.run.files.uses import ReplayedUses
+from reenact.run.reports import logs
 
 _ANSWERED = OUTER | {"process"}
 """Kinds of calls whose answer brings no changes of the program's own code."""

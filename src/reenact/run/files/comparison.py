@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -25,6 +24,7 @@ from reenact.run.files.placing import kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
 from reenact.run.files.upper import hidden
 from reenact.run.files.uses import ReplayedUses
+from reenact.run.reports import logs
 
 DRAWN = "{} (a library has drawn its name, and another one in the replay)"
 
@@ -200,11 +200,3 @@ def _entries(folder: Path) -> Iterator[Path]:
     for path, folders, files in os.walk(folder):
         yield from (Path(path, name) for name in files)
         yield from (Path(path, name) for name in folders if Path(path, name).is_symlink())
-
-
-def logs() -> set[str]:
-    """Return the paths of the log files of the module `logging`."""
-    known = sys.modules.get("logging")
-    handlers = [reference() for reference in getattr(known, "_handlerList", ())]
-    names = [getattr(handler, "baseFilename", None) for handler in handlers]
-    return {os.path.realpath(name) for name in names if isinstance(name, str)}

@@ -15,7 +15,7 @@ from reenact.core.boundary.file_sensor import RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
-from reenact.core.files.trees import FileChange, first_states, has_files
+from reenact.core.files.trees import FileChange, first_states
 from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
@@ -33,7 +33,6 @@ from reenact.run.files.redirect import NOT_COVERED, FileRedirection
 from reenact.run.files.renames import FolderRenames
 from reenact.run.files.upper import Upper
 from reenact.run.files.uses import ReplayedUses, store_of
-from reenact.run.plan import LIVE
 
 _REDIRECTIONS: dict[FileRedirection, tuple[int, tuple[Layer, ...]]] = {}
 """The redirections that are in use, each with the process that began it and its layers."""
@@ -89,27 +88,9 @@ class ReplayedFiles:
         replayer: Replayer,
         scratch: str,
         *,
-        block: bool = False,
-        say: Callable[[str], None] | None = None,
-    ) -> ReplayedFiles | None:
-        """Begin a process with that scratch folder; None for one without, or `LIVE`.
-
-        A `block` is given scratch here: it runs in the user's own process. `say` gets the notes.
-        """
-        say = say or replayer.remark
-        if scratch == LIVE:
-            say("the program ran on the user's own files (--files live), not on the recorded ones")
-        if not system.FILES:
-            replayer.uncompared.append(system.WITHOUT_FILES)
-            return None
-        if scratch == LIVE or not (scratch or (block and has_files(recording))):
-            return None
-        if block and replayer.real.commands:
-            # They would use the user's files, and the block others.
-            replayer.uncompared.append(
-                "files (commands run for real, so the block ran on the user's own files)"
-            )
-            return None
+        say: Callable[[str], None],
+    ) -> ReplayedFiles:
+        """Begin a process with that scratch folder, or a block without one. `say` gets the notes."""
         disk = None
         if scratch:
             laid = Laid.read(Path(scratch))
@@ -128,20 +109,6 @@ class ReplayedFiles:
         files.begin(first=log is recording.logs[0])
         return files
 
-    @classmethod
-    def sensor(
-        cls, files: ReplayedFiles | None, recording: RecordedRun, replayer: Replayer, scratch: str
-    ) -> ReplayedUses | None:
-        """Return the sensor for the files of a process; None if their changes are not watched.
-
-        A run that has changed no file has no scratch: its replay changes none of the user's.
-        """
-        if files is not None:
-            return files.uses
-        if not recording.header.get("files") or scratch == LIVE or has_files(recording):
-            return None
-        return ReplayedUses(lambda _: False, replayer, store_of(recording))
-
     @property
     def view(self) -> RedirectedView | None:
         """Shows the files of a redirected program; None behind an overlay, which shows them to all."""
@@ -150,7 +117,7 @@ class ReplayedFiles:
     def begin(self, *, first: bool) -> None:
         """Redirect where there is no overlay; in the first process, say what could not be laid."""
         if not self._laid.entered:
-            self._redirection = _redirected(self._laid)
+            self._redirection = redirected(self._laid)
             why = f" (no overlay: {self._laid.forbidden})" if self._laid.forbidden else ""
             self._replayer.uncompared.append(f"{NOT_COVERED}{why}")
         else:
@@ -378,13 +345,7 @@ class ReplayedFiles:
         return any(above.is_relative_to(os.path.realpath(layer.path)) for layer in self._laid.layers)
 
 
-def redirect(scratch: str) -> RedirectedView | None:
-    """Redirect a process of a fork's live part to the fork's files; None behind an overlay."""
-    laid = Laid.read(Path(scratch))
-    return None if laid.entered else _redirected(laid)
-
-
-def _redirected(laid: Laid) -> FileRedirection:
+def redirected(laid: Laid) -> FileRedirection:
     """Redirect this process to scratch. A fork has its parent's redirection, and keeps it."""
     for redirection, (process, layers) in _REDIRECTIONS.items():
         if process != os.getpid() and layers == laid.layers:

@@ -21,6 +21,7 @@ from reenact.core.store.writer import warn
 from reenact.core.system import perf_counter
 from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
+from reenact.run.files.process_files import files_of
 from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.files.set_back import COPIES, SetBack
 from reenact.run.fork import started
@@ -107,7 +108,7 @@ class Resumption:
                 "--files live leaves them as they are"
             ) from None
         self.family.replayed.plan = self._own("replay")
-        files = ReplayedFiles.begun(self.recording, self._log, self.replayer, self._scratch, say=warn)
+        files = files_of(self.recording, self._log, self.replayer, self._scratch, say=warn)
         if files is not None:
             self.run.scratch = lambda path: not self.handler.gone_live and files.covers(path)
             self.run.waits, self.run.commands = files.waits, files.asked
