@@ -17,7 +17,7 @@ from reenact.core.boundary import Run
 
 
 def begin(run: Run) -> None:
-    """A recording or replay begins. Call it before the program runs in it."""
+    """Begin a recording or replay, before the program runs in it."""
     early.rebind()
     seal.begin(run)
     unseen.begin(run)
@@ -29,7 +29,7 @@ def begin(run: Run) -> None:
 
 
 def end(run: Run) -> None:
-    """That recording or replay is over. Call it before the recording is sealed."""
+    """End a recording or replay, before the recording is sealed."""
     signals.end(run)
     seal.end(run)
     unseen.end(run)

@@ -1,7 +1,7 @@
 """Find the reader of a clock or random number: only the program's own reads are recorded.
 
-A read belongs to the program if the code that makes it does. Some libraries read for their caller and hand the value
-on (`uuid4()`, a default factory of pydantic's): these are looked through, to their caller.
+A read belongs to the program if its code does. Some libraries read for their caller and return the value (`uuid4()`, a
+default factory of pydantic's): their reads belong to their caller.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _RUNNERS = {
 """Programs that run other programs: their own package is not the program's."""
 
 STARTERS = {"reenact.adapters.concurrency", "reenact.adapters.event_loops", "reenact.adapters.thread_pools"}
-"""Our own modules that call what the program gives them as a job."""
+"""Reenact's modules that call the program's jobs."""
 
 OURS = f"{Path(__file__).parents[2]}{os.sep}"
 """The folder of Reenact's own code."""
@@ -55,10 +55,7 @@ _LIBRARY = Path(os.__file__).parent
 
 
 def _stdlib() -> str:
-    """Return the folder of the standard library.
-
-    On Unix without `sysconfig`, which reads a large table.
-    """
+    """Return the folder of the standard library, on Unix without the slow `sysconfig`."""
     if os.name == "posix":
         return f"{sys.base_prefix}/{sys.platlibdir}/python{sys.version_info[0]}.{sys.version_info[1]}"
     return str(import_module("sysconfig").get_path("stdlib"))
@@ -110,7 +107,7 @@ def program(frame: FrameType | None) -> bool:
 
 
 def carries(frame: FrameType) -> bool:
-    """Return True if this code of a library runs functions that it was given."""
+    """Return True if this code of a library runs functions that it is given."""
     return kind_of(frame) == CARRIER
 
 
@@ -156,7 +153,7 @@ def module_kind(namespace: dict[str, Any]) -> int:
 def program_modules() -> list[dict[str, Any]]:
     """Return the globals of each loaded module of the program.
 
-    A large program loads thousands of modules of libraries: each is judged once.
+    The kind of each module is found once: a large program loads thousands of modules of libraries.
     """
     for name, module in _loaded.new():
         if name == "__main__" or "__file__" not in namespace(module) or module_kind(namespace(module)) == OWN:
@@ -167,35 +164,35 @@ def program_modules() -> list[dict[str, Any]]:
 
 
 def namespace(module: Any) -> dict[str, Any]:
-    """Return a module's globals, without a look at its attributes: that loads a lazy one."""
+    """Return a module's globals without reading an attribute, which would load a lazy module."""
     found: dict[str, Any] = object.__getattribute__(module, "__dict__")
     return found
 
 
 class NewModules:
-    """Gives each loaded module once: those that were loaded since the last call."""
+    """Returns each loaded module once: those that were loaded since the last call."""
 
     def __init__(self) -> None:
         self._last: str | None = None
         self._count = 0
 
     def new(self) -> list[tuple[str, ModuleType]]:
-        """Return the modules loaded since the last call, by name. All, if that cannot be told."""
+        """Return the modules loaded since the last call, by name; all if they cannot be found."""
         last, count = self._last, self._count
         try:
             self._last, self._count = next(reversed(sys.modules), None), len(sys.modules)
-            # A module that is loaded stands behind all that were loaded before it.
+            # `sys.modules` is in the order of loading.
             names = list(itertools.takewhile(lambda name: name != last, reversed(sys.modules)))
         except RuntimeError:  # another thread loads one in the middle
             names = list(sys.modules)
-        # Where one was taken out, the last one may be there anew, behind others.
+        # If one was removed, the last one may have been loaded again, after others.
         if self._count != count + len(names):
             names = list(sys.modules)
         found = ((name, sys.modules.get(name)) for name in names)
         return [(name, module) for name, module in found if issubclass(type(module), ModuleType)]  # type: ignore[misc]
 
     def forget(self) -> None:
-        """Give all modules anew."""
+        """Return all modules at the next call."""
         self._last = None
         self._count = 0
 
@@ -226,10 +223,10 @@ def _generated(module: str) -> int:
 
 def _filed(path: str, module: str) -> int:
     if module == "reenact.run.files.redirect":
-        # A function of the program's, in the place of the real one.
+        # A function of the program's that replaces the real one.
         return VALUE
     if path.startswith(OURS):
-        # A job that is a built-in (`to_thread(time.time)`) is called by our own code, which reads no clock itself.
+        # Reenact's own code calls a job that is a built-in (`to_thread(time.time)`), and reads no clock itself.
         return OWN if module in STARTERS else LIBRARY
     if any(part in path for part in _PACKAGES):
         if module == "__main__":

@@ -1,9 +1,9 @@
 """The clocks that the program reads, and the time that it sleeps.
 
-The wall clock is read through C functions that programs import early (`from time import time`,
-`datetime.now` as a default factory), so it is hooked below them: time-machine patches these functions to ask the
-object on top of its stack, and ours is there. The others (`time.monotonic`, `time.perf_counter` …) are replaced in
-the `time` module only: event loops and time-outs of libraries run on the real ones.
+The wall clock is read through C functions that programs import early (`from time import time`, `datetime.now` as a
+default factory), so it is hooked below them: time-machine patches these functions to ask an object on a stack, where
+Reenact puts one. The other clocks (`time.monotonic`, `time.perf_counter` …) are replaced in the `time` module only:
+event loops and time limits of libraries use the real ones.
 """
 
 from __future__ import annotations
@@ -36,13 +36,10 @@ _POLLERS = {
     "_pydev_bundle", "_pydevd_bundle", "_pytest", "bdb", "debugpy", "execnet", "multiprocessing", "pdb", "pydevd",
     "reenact", "socketserver", "subprocess", "xdist",
 }  # fmt: skip
-"""Modules that poll, such as for a child process, or keep a replay's pace.
-
-They always sleep for real.
-"""
+"""Modules that always sleep for real: they poll (for a child process), or time a replay."""
 
 polled: Callable[[Scope, FrameType], None] | None = None
-"""Called after a sleep that no recording has, with its scope and its code."""
+"""Called after a sleep that is not recorded, with its scope and its code."""
 
 _zones: dict[Run, str | None] = {}
 _runs: set[Run] = set()
@@ -75,7 +72,7 @@ def begin(run: Run) -> None:
     if run.replaying and isinstance(zone, str) and zone != _zone():
         _zones[run] = os.environ.get("TZ")
         _set_zone(zone)
-    # uuid1 never goes back behind the last one that it gave, and a replay is in the past.
+    # uuid1 never goes back before its last result, and a replay is in the past.
     if run.replaying and (uuid := sys.modules.get("uuid")) is not None:
         uuid._last_timestamp = None  # type: ignore[attr-defined]
 
@@ -103,7 +100,7 @@ class _Traveller:
     def time_ns(self) -> int:
         """Return the time for the calling code."""
         scope = current()
-        # Mostly it is a library that asks, for each line of its log and each span of its traces.
+        # Fast path: most reads are a library's, for each line of its log and each span of its traces.
         if scope is None or _kinds.get(_getframe(1).f_code.co_filename) == LIBRARY:
             return _real_ns()
         if scope.hidden or not _program(_getframe(1)):
@@ -116,7 +113,7 @@ class _Traveller:
 
 
 traveller: Any = _Traveller()
-"""Ours, in time-machine's stack while a run is active."""
+"""Reenact's object in time-machine's stack while a run is active."""
 
 
 def travels() -> bool:
@@ -128,7 +125,7 @@ def _real_ns() -> int:
     try:
         return travel.clock.original_time_ns()  # type: ignore[no-any-return]
     except ValueError:
-        # The last run ended in this very moment: the clock is the real one again.
+        # The last run has just ended: the clock is the real one again.
         return time.time_ns()
 
 
@@ -136,12 +133,12 @@ def _hook_wall_clock() -> None:
     if traveller in travel.stack:
         return
     if not isinstance(dt.datetime.now, BuiltinMethodType):
-        # freezegun has put a class of its own there, and patching that would crash the process.
+        # freezegun has replaced the class: to patch its own would crash the process.
         warn(
             "the wall clock is not recorded while freezegun holds it: start the recording outside of freeze_time()"
         )
         return
-    # At the bottom: where the program travels in time by itself, its own time holds.
+    # At the bottom: if the program itself travels in time, its own time counts.
     travel.stack.insert(0, traveller)
     travel.clock.patch()
 
@@ -228,13 +225,13 @@ def _slept(seconds: float, /) -> None:
     if not run.replaying or run.handler.gone_live:
         _sleep(seconds)
     elif order is None:
-        # Not recorded. What a tool that is let through waits for takes its time. Any other sleep had not ended when the
-        # recording did: a thread that sleeps again and again must not keep the others from what is left.
+        # Not recorded. A tool that runs for real sleeps for real. Any other sleep had not ended when the recording did:
+        # a thread that sleeps again and again must not hold up the rest of the replay.
         if run.waits is not None:
             run.waits()
         order = _slept_unrecorded(scope, seconds)
     elif seconds < 0:
-        _sleep(seconds)  # which says what is wrong with that
+        _sleep(seconds)  # raises the error
     run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
     if order == LAST and polled is not None:
         polled(scope, _getframe(1))
@@ -244,7 +241,7 @@ def _slept(seconds: float, /) -> None:
 
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
-    """Sleep, as no recording has it; return its place in the order."""
+    """Sleep without a recorded end; return the sleep's position in the order."""
     live = "#" in scope.path
     if not live and not scope.run.killed:
         _sleep(min(seconds, _PAUSE))
@@ -259,7 +256,7 @@ def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:
 
 def _polls() -> bool:
     name = _getframe(2).f_globals.get("__name__")
-    # A job that is a built-in (`to_thread(time.sleep, 1)`) is called by our own code, but it is the program's.
+    # Reenact's own code calls a job that is a built-in (`to_thread(time.sleep, 1)`), but the sleep is the program's.
     return isinstance(name, str) and name.partition(".")[0] in _POLLERS and name not in callers.STARTERS
 
 
@@ -267,7 +264,7 @@ def _polls() -> bool:
 
 
 def _zone() -> str:
-    """The local time zone, as the TZ variable would name it."""
+    """Return the local time zone, as the TZ variable would name it."""
     if name := os.environ.get("TZ"):
         return name
     try:
@@ -276,7 +273,7 @@ def _zone() -> str:
         path = ""
     if "zoneinfo/" in path:
         return path.rpartition("zoneinfo/")[2]
-    # Its name and offset, in POSIX notation, which counts westwards. Daylight saving time is lost.
+    # Its name and offset in POSIX notation, which counts westwards. Daylight saving time is lost.
     hours, minutes = divmod(abs(time.timezone) // 60, 60)
     return f"<{time.tzname[0]}>{'-' if time.timezone < 0 else '+'}{hours}:{minutes:02d}"
 

@@ -1,7 +1,7 @@
-"""Commands: a program that is started, as a question to the world.
+"""Commands: programs that the program starts, as effects.
 
-The question has the command, what differs in its environment, and what it is given to read. A recorded answer is given
-without a start. A Python program is none of these if it can join the run and record itself (`processes.py`).
+The effect has the command, its changed environment variables, and its input. A recorded answer is given without a
+start. A Python program that can join the run and record itself is no command (`processes.py`).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ PROCESS = "process"
 
 _EARLIER = "was started before the first step that runs for real: fork at an earlier step, before its start"
 _GIVEN = ("input", "communicate")
-"""The acts that give a command something to do."""
+"""The acts that give a command input."""
 _PYTHON = lazy(r"(python|pypy)[\d.]*(\.exe)?")
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramStart:
-    """A command that is started.
+    """A started command.
 
     Attributes:
         title: A short name: that of the program.
-        question: All that its answer may depend on.
+        question: All values on which its answer may depend.
         script: The script that it runs.
     """
 
@@ -73,7 +73,7 @@ class ProgramStart:
         return cls(plain(Path(line[0]).name) if line else "?", question, script)
 
     def effect(self, part: str = "", *, limit: float | None = None, **more: Any) -> Effect:
-        """Return the effect of starting it, or of a part of what it does: `output`, `input`, `exit`.
+        """Return the effect of its start, or of a part of its work: `output`, `input`, `exit`.
 
         `limit` is the time limit of the wait in seconds.
         """
@@ -82,11 +82,11 @@ class ProgramStart:
         return Effect(PROCESS, name, args, leaf=True, limits={"timeout": limit})
 
     def answer(self, found: dict[str, Any]) -> dict[str, Any]:
-        """Return what is recorded as the answer to its start."""
+        """Return the recorded answer to its start."""
         return {**found, **self.script.member()}
 
     def answered(self, answer: Mapping[str, Any]) -> None:
-        """Name what has changed since this answer was recorded."""
+        """Name a script that has changed since this answer was recorded."""
         self.script.compare(answer, self.title)
 
 
@@ -110,7 +110,7 @@ class Acts:
         )
 
     def perform(self, part: str, live: Callable[[], Any], **more: Any) -> Any:
-        """Perform an act of the program on the command, or a part of what that does."""
+        """Perform an act of the program on the command, or a part of the command's work."""
 
         def checked() -> Any:
             self.check()
@@ -123,7 +123,7 @@ class Acts:
             return perform(self.command.effect(part, **more), checked, begun=begun)
 
     def draw(self, part: str, now: Callable[[], Any]) -> Any:
-        """Ask whether something has come or ended; a replay gives the recorded answer."""
+        """Ask if output has come or the command has ended; a replay gives the recorded answer."""
 
         def checked() -> Any:
             self.check()
@@ -203,7 +203,7 @@ def piped_from(handle: Any) -> str | None:
 def changed_environment(environ: Mapping[Any, Any]) -> dict[str, str]:
     """Return the variables of an environment that are not those of the program."""
     given = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
-    # Names that are left out say more about the machine than about the question.
+    # Names that are left out depend on the machine, not on the question.
     return {name: value for name, value in sorted(given.items()) if os.environ.get(name) != value}
 
 
@@ -225,7 +225,7 @@ def _inherited(given: Mapping[str, Any], *, streams: bool) -> dict[str, Any]:
 
 
 def _short(folder: str) -> str:
-    """Return a folder that is the same where the program lies elsewhere."""
+    """Return a folder in a form that does not depend on the program's location."""
     return os.path.relpath(folder) if Path(folder).is_relative_to(Path.cwd()) else folder
 
 
@@ -261,7 +261,7 @@ def _shell_words(line: str) -> list[str]:
 
 
 def plain(name: str) -> str:
-    """Return a name without the marks of addresses."""
+    """Return a name without characters with a meaning in addresses."""
     return name.replace(".<locals>", "").replace("/", "|")[:80]
 
 

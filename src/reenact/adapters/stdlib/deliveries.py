@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Handle
 
 _LIMIT = 0.3
-"""Seconds that a signal waits for a place; then it comes at once."""
+"""Seconds that a signal waits for a place in the order; then it is delivered at once."""
 
 _AGAIN = 0.02
 
 UNPLACED = ":unplaced"
-"""The end of the name of a signal that came at no place of the recording."""
+"""The end of the name of a signal without a place in the order."""
 
 _CORE = f"{callers.OURS}core{os.sep}"
 _WAITS = {"perform", "_slept", "_waited", "_until_notified", "_can_read", "now", "pause"}
-"""Functions of ours that call what waits, in C."""
+"""Reenact's functions that call a wait in C."""
 
 sleep = time.sleep
 send: Any = getattr(signal, "pthread_kill", None)
-"""Send a thread a signal. The system's own functions, whatever is replaced later."""
+"""Sends a signal to a thread; the original, since the function is replaced later."""
 
 handlers: dict[int, Any] = {}
 """The program's handlers by the signal's number."""
@@ -108,7 +108,7 @@ class RunSignals:
             loop.stop()
 
     def sent(self, number: int, frame: FrameType) -> bool:
-        """Run the handler at once if the main thread has sent itself the signal: that has its place."""
+        """Run the handler at once if the main thread has sent itself the signal: it needs no turn."""
         if threading.get_ident() == self.main and int(number) in handlers:
             self.handled(int(number), frame)
             return True
@@ -127,7 +127,7 @@ class Deliveries(RunSignals):
         self._named: set[str] = set()
 
     def came(self, number: int, frame: FrameType | None) -> None:
-        """Take a signal, now or again.
+        """Receive a signal, for the first time or again.
 
         Deliver it if this thread is at rest, or if the signal has waited too long.
         """
@@ -166,7 +166,7 @@ class Deliveries(RunSignals):
         loop.call_soon_threadsafe(queue, context=Context())
 
     def interrupt(self, order: int | None) -> None:
-        """Deliver what has come by now: the main thread is about to take an outcome."""
+        """Deliver the signals that have come: the main thread is about to take an outcome."""
         if self._pending and self.loop is None and threading.get_ident() == self.main:
             for number in list(self._pending):
                 self._deliver(number, sys._getframe(1))
@@ -184,7 +184,7 @@ class Deliveries(RunSignals):
         run.turnstile.pass_sync(None, lambda: run.handler.fire(run.root, name))
 
     def unknown(self, text: str, frame: FrameType | None) -> None:
-        """Name a thing that a replay cannot repeat, once."""
+        """Name a use of signals that a replay cannot repeat, once."""
         text = f"{text} at {callers.place_of(frame)}, between two places of the recording: a replay diverges there"
         if text not in self._named:
             self._named.add(text)
@@ -203,9 +203,9 @@ class Deliveries(RunSignals):
             turnstile.settle()
 
     def _leaves(self, number: int) -> bool:
-        """Take a signal off the list; one that has come meanwhile is the next.
+        """Remove a signal from the list of those that have come.
 
-        Return False if another call has taken it: each may be interrupted by the next signal.
+        Return False if another call has removed it: the next signal may interrupt each call.
         """
         if self._pending.pop(number, None) is None:
             return False
@@ -241,7 +241,7 @@ def own_thread(target: Callable[[], None]) -> None:
 
 
 def _below_ours(frame: FrameType | None) -> bool:
-    """Return True if the boundary waits for what runs, with no code of the program in between."""
+    """Return True if the boundary waits for this frame, with no code of the program between."""
     if frame is not None and frame.f_code.co_filename.startswith(callers.OURS):
         return frame.f_code.co_name in _WAITS
     while frame is not None:
@@ -255,7 +255,7 @@ def _below_ours(frame: FrameType | None) -> bool:
 
 
 def _harmless(frame: FrameType | None) -> bool:
-    """Return True if the recorder itself is not at work in this thread."""
+    """Return True if this thread is not in the middle of the recorder's own work."""
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(callers.OURS):

@@ -1,7 +1,7 @@
-"""Descriptors of the program at whose other end is a command.
+"""Descriptors of the program's ends of pipes and terminals to its commands.
 
-What the program reads and writes by such a number is recorded as that of the command's streams is. In a replay the
-number is that of a pipe or terminal without a command, and must not be read for real.
+Reads and writes by such a number are recorded as those of the command's streams are. In a replay, no command is at the
+other end of the pipe or terminal, so it must not be read for real.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CommandEnd(Protocol):
         ...
 
     def watched(self) -> None:
-        """An event loop watches it, past the recording."""
+        """Note that an event loop watches it, which is not recorded."""
         ...
 
 
@@ -44,17 +44,17 @@ _terminals: dict[int, int] = {}
 
 
 def register(number: int, end: CommandEnd) -> None:
-    """The program uses this end by its number from now on."""
+    """Note that the program uses this end by its number from now on."""
     _ends[number] = _identity(number), end
 
 
 def forget(number: int) -> None:
-    """The number is that of another file."""
+    """Note that the number is now that of another file."""
     _ends.pop(number, None)
 
 
 def paired(ours: int, theirs: int) -> None:
-    """The program has made a terminal: its own end, and that for a command."""
+    """Note that the program has made a terminal, with its own end and that for a command."""
     forget(ours)
     _terminals[_identity(theirs)[2]] = ours
 
@@ -75,7 +75,7 @@ def end_of(thing: Any) -> CommandEnd | None:
         return None
     found = None
     with suppress(OSError, ValueError, AttributeError, TypeError):
-        # A command's stream registers itself, where its number is asked for.
+        # A command's stream registers itself when its number is asked for.
         number = thing if isinstance(thing, int) else thing.fileno()
         found = _ends.get(number)
         if found is not None and found[0] != _identity(number):
@@ -97,7 +97,7 @@ _select = select.select
 
 
 def can_read(thing: Any, seconds: float | None) -> bool:
-    """Wait for the given seconds, or for good; return True if there is something to read."""
+    """Wait for the given seconds, None: without end; return True if there is something to read."""
     if sys.platform != "win32" and hasattr(select, "poll"):
         poll = _poll()
         poll.register(thing, select.POLLIN)
@@ -106,7 +106,7 @@ def can_read(thing: Any, seconds: float | None) -> bool:
 
 
 def would_block() -> BlockingIOError:
-    """The error of a read that finds nothing."""
+    """Return the error of a read that finds nothing."""
     return BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 

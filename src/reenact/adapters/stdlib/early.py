@@ -48,16 +48,16 @@ def put(module: ModuleType, name: str, stand_in: Any, *, everywhere: bool = Fals
 
 
 def stand_in(original: Any) -> Any:
-    """Return the stand-in for a function, or the function itself where it has none."""
+    """Return the stand-in for a function, or the function itself if it has none."""
     found = _stand_ins.get(id(original))
     return found[1] if found is not None and found[0] is original else original
 
 
 def rebind() -> None:
-    """Put the stand-ins into modules that hold the originals: the program's, by any name."""
+    """Replace the originals by their stand-ins in the program's modules, under any name."""
     for names in callers.program_modules():
         _rebind_all(names)
-    # What is loaded later finds the stand-ins in the place of the originals.
+    # Modules that are loaded later import the stand-ins.
     for _, module in _unbound.new():
         names = callers.namespace(module)
         for name, (original, stand_in) in _everywhere.items():
@@ -66,7 +66,7 @@ def rebind() -> None:
 
 
 def _rebind_all(namespace: dict[str, Any]) -> None:
-    # A program has tens of thousands of global names, and each run looks at them: first without a loop of Python.
+    # Hot: a program has tens of thousands of global names. Most modules are skipped without a loop in Python.
     if _stand_ins.keys().isdisjoint(map(id, list(namespace.values()))):
         return
     for name, value in list(namespace.items()):

@@ -1,13 +1,13 @@
 """Randomness: the system's is recorded draw by draw, the `random` module's as one seed.
 
-Everything in the standard library that asks the system for entropy (`uuid4`, `secrets`, `SystemRandom`, NumPy's
-`default_rng()`) asks `os.urandom`, so that is what is recorded, when it is asked on the program's behalf.
+All functions that get the system's entropy (`uuid4`, `secrets`, `SystemRandom`, NumPy's `default_rng()`) call
+`os.urandom`, so its results are recorded if the program is the caller.
 
 The functions of the `random` module draw from one hidden generator that the whole process shares, libraries
-included: a replay, in which libraries have less to do, would draw other numbers. So in a run the program draws from
-generators of its own, and nothing of it is written but their seed. Code that runs in the run's first scope goes on
-exactly where plain Python would. A task or thread gets a generator derived from the seed and its place, so that no
-draw elsewhere shifts it; unless the program has seeded: then it draws what that seed gives in plain Python.
+included: a replay, in which libraries have less to do, would draw other numbers. So in a run, the program draws from
+generators of its own, and only their seed is written. Code in the run's first scope draws the same numbers as in plain
+Python. A task or thread gets a generator derived from the seed and its scope, so that draws elsewhere do not shift it,
+unless the program has seeded: then it draws the numbers that this seed gives in plain Python.
 """
 
 from __future__ import annotations
@@ -67,21 +67,21 @@ def install() -> None:
 
 
 def begin(run: Run) -> None:
-    """Give the run its generators, at the first draw. NumPy's global one is recorded now."""
+    """Prepare the run's generators, made at the first draw. NumPy's global one is recorded now."""
     _runs[run] = _Generators(run)
     if (numpy := sys.modules.get("numpy.random")) is not None:
         _runs[run].take_numpy(numpy)
 
 
 def end(run: Run) -> None:
-    """After a recording, the global generators go on from where the program has come to."""
+    """Give the state of the program's generators back to the global ones after a recording."""
     generators = _runs.pop(run, None)
     if generators is not None:
         generators.give_back()
 
 
 def _forked() -> None:
-    """A forked process draws on its own: in plain Python, too, its generator is seeded anew."""
+    """Forget the generators in a forked process: plain Python, too, seeds its generator anew."""
     global _lock, _seeded
     _lock = threading.RLock()
     _seeded = False
@@ -110,7 +110,7 @@ def _bytes(source: str, size: int) -> bytes:
     value = draw(source, lambda: _urandom(size))
     if len(value) == size:
         return value
-    # An edited program asks for another amount: as random as what was recorded, and the same in every replay.
+    # An edited program asks for another size: derive the bytes from the recorded ones, the same in every replay.
     return hashlib.shake_256(value).digest(size)
 
 
@@ -118,10 +118,10 @@ def _read_time_safe() -> tuple[bytes, int | None]:
     assert _time_safe is not None
     reader = _getframe(1)
     if reader.f_code.co_name == "_unix_getnode":
-        # Asks for the machine's own number, once in a process.
+        # The caller asks for the machine's own number, once in a process.
         return _time_safe()
     if clock.travels():
-        # time-machine would have the time asked for, not the system.
+        # time-machine makes the function use the time of the clock, not the system's.
         return uuid.uuid1(node=uuid.getnode()).bytes, None
     scope = current()
     if scope is None or scope.hidden or not _program(reader):
@@ -157,9 +157,9 @@ class _Names:
 class _Generators:
     """The generators of one run.
 
-    The first is a copy of the process's, and the code in the run's first scope draws from it. `shared` says that the
-    program has seeded, so that all its tasks draw from that one, as in plain Python; a thread of its own draws from
-    one derived from it, because threads race.
+    The first is a copy of the process's; code in the run's first scope draws from it. `shared` is true if the program
+    has seeded: then all of its tasks draw from the first one, as in plain Python. A thread draws from one derived from
+    it, because threads race.
     """
 
     def __init__(self, run: Run) -> None:
@@ -174,7 +174,7 @@ class _Generators:
         self.shared = False
 
     def of(self, scope: Scope) -> _Random:
-        """The generator that code in that scope draws from."""
+        """Return the generator that code in that scope draws from."""
         with _lock:
             first = self._first or self._begin()
             if scope is self._run.root or (self.shared and threading.get_ident() == self._home):
@@ -183,7 +183,7 @@ class _Generators:
             return known if known is not None else self._derive(scope)
 
     def seed(self, scope: Scope, apply: Callable[[_Random], None]) -> None:
-        """The program seeds: by itself (`random.seed(42)`), or with a state that it kept."""
+        """Apply the program's `random.seed` or `random.setstate` to the generator of that scope."""
         with _lock:
             first = self._first or self._begin()
             if threading.get_ident() == self._home:
@@ -223,18 +223,18 @@ class _Generators:
                 self._begin()
 
     def give_back(self) -> None:
-        """The run is over."""
+        """Restore the global generators when the run is over."""
         if self._run.replaying:
             if self._numpy is not None:
                 numpy, before = self._numpy
                 numpy.set_state(before)
         elif self.shared and self._first is not None:
-            # In plain Python, what comes after the run would draw on.
+            # In plain Python, code after the run would draw the next numbers.
             _Random.setstate(random._inst, self._first.getstate())
 
     def _begin(self) -> _Random:
         if self._beginning:
-            # A collected object's `__del__` draws in the middle of this.
+            # The `__del__` of a collected object draws while this begins.
             return _Random(int.from_bytes(_urandom(16), "big"))
         self._beginning = True
         packed = self._run.handler.draw(self._run.root, "entropy:seed", self._live)
@@ -251,7 +251,7 @@ class _Generators:
         state = _Random.getstate(instance)
         if _seeded and alone:
             return _pack(True, state)
-        # The process goes on with another one: two runs must not draw the same, one after the other or at once.
+        # The process goes on with another state: no two runs may draw the same numbers.
         rest, own = divmod(_getrandbits(instance, 512), 1 << 256)
         _Random.setstate(instance, _Random(rest).getstate())
         return _pack(False, state if alone else _Random(own).getstate())
@@ -289,7 +289,7 @@ class _Scoped(_Random):
         return _getrandbits(self, k) if generator is None else generator.getrandbits(k)
 
     def gauss(self, mu: float = 0.0, sigma: float = 1.0) -> float:
-        # Keeps its second result for the next call, and so belongs to one generator.
+        # `gauss` keeps its second result for the next call, so each generator needs its own.
         generator = _generator(_getframe(1)) or self
         return _Random.gauss(generator, mu, sigma)
 
@@ -363,7 +363,7 @@ def _pack(shared: bool, state: tuple[Any, ...]) -> bytes:
 
 def _unpack(packed: bytes) -> tuple[bool, tuple[Any, ...]]:
     shared, has_gauss, gauss, *words = _STATE.unpack(packed)
-    # The last word is a position; made-up bytes (an edited program) could point anywhere.
+    # The last word is a position, which is out of range in derived bytes (of an edited program).
     words[-1] %= _WORDS
     return shared, (3, tuple(words), gauss if has_gauss else None)
 

@@ -1,11 +1,11 @@
-"""Environment variables, as the program's own code reads them by name.
+"""Environment variables that the program's own code reads by name.
 
-Each is recorded at its first read in a run, for the whole run: only a write changes the environment, and the program's
-own writes are repeated in a replay. So are the variables that it gives to a child process, which reads them as they
-are. A walk through the whole environment (`dict(os.environ)`, for a child process) is not recorded.
+Each is recorded at its first read in a run, for the whole run: only a write changes the environment, and a replay
+repeats the program's own writes. The variables that it gives to a child process are not recorded there: a replay gives
+them, too. A walk through the whole environment (`dict(os.environ)`, for a child process) is not recorded.
 
-Of the reads of libraries, only the addresses and keys of services are recorded (`OPENAI_API_KEY`, `*_BASE_URL`): a
-replay needs no key, on any machine. Paths, proxies and the like stay those of the machine.
+Of libraries' reads, only those of services' addresses and keys are recorded (`OPENAI_API_KEY`, `*_BASE_URL`), so that a
+replay needs no key on any machine. Paths, proxies and the like stay those of the machine.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _TOKEN = lazy(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _MAPPING = {"_collections_abc", "collections.abc"}
 _PLUMBING = {*_MAPPING, "os"}
 _FOR_CALLER = {*_PLUMBING, "getpass", "ntpath", "posixpath"}
-"""These read for their caller: `os.path.expanduser`, `Path.home`, `getpass.getuser`."""
+"""Modules that read for their caller: `os.path.expanduser`, `Path.home`, `getpass.getuser`."""
 _RULES_FOR_CALLER = 6
 """The number of the matching rules from which such reads are recorded."""
 
 _GIVEN = "REENACT_GIVEN"
-"""The variable with the names of those that the program gives a process, `=` between them."""
+"""The variable with the names of those that the program gives a process, joined by `=`."""
 
 _TEMPORARY = "(temporary)"
-"""Stands for a folder or value with a temporary name, which may be another one in each run."""
+"""Replaces a folder or value with a temporary name, which differs between runs."""
 
 _known: dict[Run, dict[str, str | None]] = {}
 _written_names: dict[Run, set[str]] = {}
@@ -58,7 +58,7 @@ _folders: dict[Run, str] = {}
 _given: set[str] = set()
 """The variables that the program's other processes gave to this one: they are not recorded."""
 _walked = threading.local()
-# Reentrant: a collected object's `__del__` may read the environment in the middle of a read.
+# Reentrant: the `__del__` of a collected object may read the environment during a read.
 _lock = threading.RLock()
 
 
@@ -83,12 +83,12 @@ def install() -> None:
 
 
 def begin(run: Run) -> None:
-    """That run begins: from here on the program changes what its commands inherit."""
+    """Begin a run: from here on, note the changes of what commands inherit."""
     _folders[run] = _working_folder()
 
 
 def end(run: Run) -> None:
-    """That run reads no more."""
+    """Forget the variables of a run that is over."""
     _folders.pop(run, None)
     _known.pop(run, None)
     _written_names.pop(run, None)
@@ -106,7 +106,7 @@ def given(run: Run, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def changed_folder(run: Run) -> str:
-    """Return the working folder, from the one at the run's beginning; empty if it is that."""
+    """Return the working folder, relative to the run's first one; empty if it is the same."""
     here, there = _working_folder(), _folders.get(run)
     if not there or here == there:
         return ""
@@ -135,7 +135,7 @@ def set_by_program(run: Run, environ: Mapping[Any, Any] | None) -> dict[str, str
 
 
 def forked(run: Run) -> None:
-    """Take what the program has written in the run as given to this process, which is a fork."""
+    """Count the variables that the program has written as given to this forked process."""
     _given.update(_written_names.get(run, ()))
 
 
@@ -163,7 +163,7 @@ def _recorded(frame: FrameType | None, key: str, rules: int) -> bool:
 
 @lru_cache(1024)
 def _names_service(key: str) -> bool:
-    """Return True if a variable names a service. Some libraries read the same few every call."""
+    """Return True for the address or key of a service. Cached: libraries read them at each call."""
     return _SERVICE.fullmatch(key) is not None
 
 
@@ -181,7 +181,7 @@ def variable(run: Run, name: str, live: Callable[[], str | None]) -> str | None:
     Args:
         run: The run.
         name: The variable, in the library's spelling (in small letters, for example).
-        live: Returns its value in the environment as it is now.
+        live: Returns its present value in the environment.
     """
     with _lock:
         known = _known.setdefault(run, {})
@@ -197,7 +197,7 @@ def _drawn(run: Run, key: str, live: Callable[[], str | None]) -> str | None:
     # In the first scope, so that it does not matter which of several tasks reads first.
     value: str | None = run.handler.draw(run.root, f"env:{key}", live)
     if run.replaying and value is not None and _TOKEN.search(value) and not run.handler.offline:
-        # The recording holds a token in place of a secret. Calls that are let through need the real one.
+        # The recording has a token instead of a secret. Calls that run for real need the secret.
         return live() or value
     return value
 
@@ -219,7 +219,7 @@ def _delete(self: Any, key: Any) -> None:
     if scope is None or (_known.get(scope.run) or {}).get(key) is None:
         _delitem(self, key)
     else:
-        # Recorded, and so there for the program, though perhaps not on this machine.
+        # The recorded variable exists for the program, though perhaps not on this machine.
         with suppress(KeyError):
             _delitem(self, key)
     _written(self, key, None, _getframe(1))
@@ -237,7 +237,7 @@ def _written(self: Any, key: Any, value: str | None, frame: FrameType | None) ->
             known[key] = value
             _written_names.setdefault(scope.run, set()).add(key)
         else:
-            # What a library writes came from somewhere (a file, a service): the next read is recorded again.
+            # A library writes a value from a file or service: the next read is recorded again.
             known.pop(key, None)
             known.pop(key.lower(), None)
 
@@ -252,7 +252,7 @@ def _walking(self: Any) -> Iterator[str]:
             _walked.key = key
             yield key
     finally:
-        # `dict(os.environ)` lists the names first, and then reads them all at the same place in the same code.
+        # `dict(os.environ)` lists the names first, and then reads all of them at one place in the code.
         _walked.key = None
         _walked.place = _place(_getframe(1))
 
