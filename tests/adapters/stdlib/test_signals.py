@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import _thread
+import ast
 import asyncio
+import http.client
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import httpx
 import pytest
 
 import reenact
+from reenact.adapters.stdlib.deliveries import WAITS
 from reenact.errors import DivergenceError
 from tests.adapters.programs import record, replay
 
@@ -220,6 +227,101 @@ def from_a_thread_that_is_joined():
     return seen
 
 
+def an_alarm_in_a_read():
+    left, right = socket.socketpair()
+    with left, right:
+        return until_the_alarm(lambda: left.recv(1))
+
+
+def an_alarm_in_a_read_of_a_pipe():
+    ours, theirs = os.pipe()
+    try:
+        return until_the_alarm(lambda: os.read(ours, 1))
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def an_alarm_in_a_wait_for_a_lock():
+    lock = threading.Lock()
+    lock.acquire()
+    return until_the_alarm(lambda: lock.acquire(timeout=600))
+
+
+def an_alarm_at_the_end_of_a_pool():
+    gate = threading.Event()
+    pool = ThreadPoolExecutor(1)
+    pool.submit(gate.wait)
+    try:
+        return until_the_alarm(pool.shutdown)
+    finally:
+        gate.set()
+
+
+def an_alarm_in_a_wait_for_a_command():
+    with subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE) as command:
+        try:
+            return until_the_alarm(command.wait)
+        finally:
+            command.kill()
+
+
+def an_alarm_in_a_read_of_output():
+    with subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+        late = until_the_alarm(lambda: command.stdout.read(1))
+        command.stdin.write(b"echo on\n")
+        command.stdin.close()
+        return [late, command.stdout.read(2), command.wait()]
+
+
+def an_alarm_at_the_end_of_output():
+    with subprocess.Popen(["/bin/sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as command:
+        try:
+            return until_the_alarm(lambda: command.stdout.read(1))
+        finally:
+            command.kill()
+
+
+def an_alarm_in_a_request():
+    connection = http.client.HTTPConnection("127.0.0.1", SERVER.getsockname()[1])
+    connection.request("GET", "/silent")
+    try:
+        return until_the_alarm(connection.getresponse)
+    finally:
+        connection.close()
+
+
+def an_alarm_in_a_streamed_response():
+    with httpx.stream(
+        "GET", f"http://127.0.0.1:{SERVER.getsockname()[1]}/begun", trust_env=False, timeout=None
+    ) as response:
+        chunks = response.iter_raw()
+        return [next(chunks), until_the_alarm(lambda: next(chunks))]
+
+
+def until_the_alarm(wait):
+    """Wait for what never comes."""
+    signal.signal(signal.SIGALRM, rings)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        return wait()
+    except Late:
+        return ask("late")
+
+
+SERVER = socket.create_server(("127.0.0.1", 0))
+
+
+def serve():
+    """Answer each request with nothing, or with the beginning of a response, and stay silent."""
+    kept = []
+    while True:
+        connection, _ = SERVER.accept()
+        kept.append(connection)
+        if connection.recv(4096).startswith(b"GET /begun"):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+
+
 PROGRAMS = [
     a_flag,
     an_alarm_in_a_tool,
@@ -235,15 +337,53 @@ PROGRAMS = [
     from_a_thread_that_is_joined,
 ]
 
+WAITS_UNTIL_AN_ALARM = [
+    an_alarm_in_a_read,
+    an_alarm_in_a_read_of_a_pipe,
+    an_alarm_in_a_wait_for_a_lock,
+    an_alarm_at_the_end_of_a_pool,
+    an_alarm_in_a_wait_for_a_command,
+    an_alarm_in_a_read_of_output,
+    an_alarm_at_the_end_of_output,
+    an_alarm_in_a_request,
+    an_alarm_in_a_streamed_response,
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _server():
+    threading.Thread(target=serve, daemon=True).start()
+
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_replay_runs_each_handler_at_its_recorded_place(program):
+    replays_as_recorded(program)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("program", WAITS_UNTIL_AN_ALARM, ids=lambda program: program.__name__)
+def test_an_alarm_ends_each_kind_of_wait_in_a_replay(program):
+    replays_as_recorded(program)
+
+
+def replays_as_recorded(program):
     first, recording = record(program)
     SENDS["now"] = False
     again, verdict = replay(program, recording)
     assert again == first
     assert verdict.faithful
+
+
+def test_each_function_where_a_signal_is_delivered_exists():
+    source = Path(reenact.__file__).parent
+    trees = [
+        ast.parse(file.read_text("utf-8"))
+        for folder in ("adapters", "core")
+        for file in (source / folder).rglob("*.py")
+    ]
+    functions = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    assert functions >= WAITS
 
 
 def computes():

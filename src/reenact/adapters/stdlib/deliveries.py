@@ -31,8 +31,11 @@ UNPLACED = ":unplaced"
 """The end of the name of a signal without a place in the order."""
 
 _CORE = f"{callers.OURS}core{os.sep}"
-_WAITS = {"perform", "_slept", "_waited", "_until_notified", "_can_read", "now", "pause"}
-"""Reenact's functions that call a wait in C."""
+WAITS = {
+    "_in_time", "_of_lists", "_of_number", "_of_pipe", "_of_socket", "_rested", "_slept", "_until_notified", "_wait",
+    "_waited", "can_read", "live", "now", "pause", "perform", "poll", "wait",
+}  # fmt: skip
+"""Reenact's functions that call a wait in C: a signal there does not interrupt work of Reenact's."""
 
 sleep = time.sleep
 send: Any = getattr(signal, "pthread_kill", None)
@@ -243,7 +246,7 @@ def own_thread(target: Callable[[], None]) -> None:
 def _below_ours(frame: FrameType | None) -> bool:
     """Return True if the boundary waits for this frame, with no code of the program between."""
     if frame is not None and frame.f_code.co_filename.startswith(callers.OURS):
-        return frame.f_code.co_name in _WAITS
+        return frame.f_code.co_name in WAITS
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(callers.OURS):

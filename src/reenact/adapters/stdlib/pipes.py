@@ -90,8 +90,15 @@ class CommandOutput(io.RawIOBase):
             else:
                 self._call.returned(None, stream=True)
         if self._recorded is not None:
-            data = next(self._recorded, b"")
+            try:
+                data = next(self._recorded, b"")
+            except BaseException:
+                # A signal's handler raised it: the program may read on.
+                self._recorded = _pieces(self._call)
+                raise
         else:
+            # The program waits: other threads may go on, and signals be delivered.
+            self._call.scope.run.turnstile.settle()
             with entered(self._call.inner):
                 data = self._read(most)
             if data:

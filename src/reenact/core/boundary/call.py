@@ -112,6 +112,9 @@ class Call:
         proceed: Callable[[], T] = partial(next, chunks)
         try:
             while True:
+                if self.effect.source is None:
+                    # As in `perform`: a tool is code of the program, which goes on.
+                    turnstile.settle()
                 token = current_scope.set(self.inner)
                 try:
                     chunk = proceed()

@@ -75,8 +75,7 @@ class RecordedAnswer:
         """Return the recorded result or raise the recorded error, in its turn."""
         answer, turnstile = self.answer, self._run.turnstile
         if isinstance(answer.outcome, Cancelled):
-            if turnstile.interrupt is not None:
-                self._interrupt()
+            self._interrupt(answer.order, None)
             raise self._run.handler.stuck(answer)
         try:
             turnstile.pass_sync(answer.order, self._on_pass(None))
@@ -87,16 +86,17 @@ class RecordedAnswer:
             turnstile.pass_sync(answer.order, self._on_pass(None))
         return self.value()
 
-    def _interrupt(self) -> None:
-        """Run the handler of the signal that ended this call in the recording."""
-        answer, interrupt = self.answer, self._run.turnstile.interrupt
-        assert interrupt is not None
+    def _interrupt(self, order: int | None, piece: int | None) -> None:
+        """Run the handler of the signal that ended this call, or this piece of it, in the recording."""
+        turnstile = self._run.turnstile
+        if turnstile.interrupt is None:
+            return
         try:
-            interrupt(LAST if answer.order is None else answer.order)
+            turnstile.interrupt(LAST if order is None else order)
         except BaseException as error:
             if interrupted(error):
-                self._run.handler.passed(answer, None)
-                self._run.turnstile.pass_sync(answer.order, None)
+                self._run.handler.passed(self.answer, piece)
+                turnstile.pass_sync(order, None)
             raise
 
     async def aserve(self) -> Any:
@@ -121,6 +121,11 @@ class RecordedAnswer:
             self.served += 1
             if (yield self._wire.load(piece.value)) is not None:
                 self.sent()
+        if answer.end == "cancelled":
+            self._interrupt(answer.end_order, len(answer.pieces))
+        elif answer.end == "closed" and turnstile.interrupt is not None:
+            # The wait for more may have been ended by a signal, before the program closed the stream.
+            turnstile.interrupt(LAST if answer.end_order is None else answer.end_order)
         if not self._over:
             end, on_pass = self._end()
             if end is not None:
