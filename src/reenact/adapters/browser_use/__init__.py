@@ -1,6 +1,6 @@
 """browser-use: every agent's model requests, actions and page states.
 
-No browser in a replay.
+A replay starts no browser.
 
 A model is wrapped where an agent registers it, an action where the registry runs it, the browser at the methods of its
 session. `docs/browser-use.md` says what is recorded, how it is matched, and what is not seen.
@@ -19,7 +19,7 @@ from reenact.adapters.stdlib import callers
 _LIBRARY = "browser-use"
 
 AGENT = "browser_use.agent.service"
-"""Imports the session on its way, and is whole only after that."""
+"""Imports the session, and is complete only after that."""
 
 PROFILE = "browser_use.browser.profile"
 """Draws the names of folders, also while the session is imported."""
@@ -45,8 +45,8 @@ def install(module: ModuleType) -> None:
     """Patch the library once its session is imported, and its agent. Raises HookMissing."""
     from reenact.adapters.browser_use import action, browser_session, quiet, registered_models
 
-    # An agent's own clock and ids (its steps' times, the date in its prompt, the names of its folders) are no library's
-    # affair: here the agent is the library. The browser's are.
+    # An agent's own clock and ids (its steps' times, the date in its prompt, the names of its folders) count as the
+    # program's; those of the browser do not.
     callers.own("browser_use.agent", PROFILE)
     if module.__name__ == PROFILE:
         return
@@ -75,7 +75,7 @@ def install(module: ModuleType) -> None:
 
 
 def _check() -> None:
-    """All or nothing: half of an agent's calls would be worse than none."""
+    """Check all names before any patch: half of an agent's calls would be worse than none."""
     missing = next((f"no {place}.{name}" for place, name in _NEEDED if not _there(place, name)), None)
     if missing is None:
         from reenact.adapters.browser_use import browser_session

@@ -12,7 +12,7 @@ from reenact.core.model.event import Effect
 from reenact.core.store.writer import warn
 
 acting: ContextVar[bool] = ContextVar("reenact_browser_use_acting", default=False)
-"""Within an action of the agent's, whose own calls of the session are its inside."""
+"""True inside an action of the agent: its calls of the session are part of the action."""
 
 
 def outside(scope: Scope | None) -> bool:
@@ -26,25 +26,25 @@ def answered(session: Any) -> bool:
 
 
 def stand_in(session: Any) -> None:
-    """Have a session look connected where no browser is."""
+    """Make a session look connected without a browser."""
     from browser_use.browser._cdp_timeout import TimeoutWrappedCDPClient
 
     client: Any = TimeoutWrappedCDPClient("ws://reenact.invalid")
     client.reenact_url = ""
     session._cdp_client_root = client
-    session.session_manager = _Nobody()
+    session.session_manager = _NoBrowser()
 
 
 def gone(session: Any) -> None:
-    """Have a session look as if its browser, which was never there, had ended."""
+    """Make a session look as if its browser had ended."""
     session._cdp_client_root = None
     session.session_manager = None
     session._cached_browser_state_summary = None
     session.update_cached_selector_map({})
 
 
-class _Nobody:
-    """Stands where a session keeps what it knows of a living browser."""
+class _NoBrowser:
+    """Replaces a session's objects of a running browser; refuses every use."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -1,7 +1,7 @@
 """Actions of an agent in its browser and its files, one effect of kind `tool` each.
 
-An action that a recording answers does not run; but what it leaves with the agent (files that it wrote, tokens that
-it spent on a model of its own) is in the next prompt, and is put there.
+An action that a recording answers does not run. Its effects on the agent (files that it wrote, tokens that it spent on
+a model of its own) are in the next prompt, so they are recorded and applied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _spent: ContextVar[list[dict[str, Any]] | None] = ContextVar("reenact_browser_us
 
 
 def hooked(original: Any) -> Any:
-    """`Registry.execute_action`: the one place of all actions, built in or the program's own."""
+    """`Registry.execute_action`, which runs all actions, built in or the program's own."""
     signature = inspect.signature(original)
 
     async def execute_action(self: Any, *args: Any, **options: Any) -> Any:
@@ -83,7 +83,7 @@ def hooked_usage(original: Any) -> Any:
 
 
 class _Result:
-    """The wire of one action's result, and of what it left with the agent."""
+    """The wire of one action's result, and of its effects on the agent."""
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.live = False
@@ -93,7 +93,7 @@ class _Result:
         self._before = _seen(self._files)
 
     def dump(self, value: Any, /) -> Any:
-        """The fields that were set; what is no result of browser-use's as it is."""
+        """Return the fields that were set; other values than browser-use's results unchanged."""
         fields = getattr(value, "model_fields_set", None)
         if type(value).__name__ != "ActionResult" or fields is None:
             tree = {"value": value}
@@ -102,7 +102,7 @@ class _Result:
         return {**tree, "left": self.kept} if self.kept else tree
 
     def load(self, value: Any, /) -> Any:
-        """The result again; the agent's files and counts as the action had left them."""
+        """Rebuild the result; set the agent's files and counts as the action left them."""
         self.put(value.pop("left", None) or {})
         if "value" in value:
             return value["value"]
@@ -129,7 +129,7 @@ class _Result:
         return left
 
     def put(self, left: dict[str, Any]) -> None:
-        """Do to the agent what the action did, as far as it is recorded."""
+        """Apply the recorded effects of the action to the agent."""
         files = self._files
         if files is not None and left.keys() & {"files", "gone", "disk", "extracted"}:
             for name in left.get("gone", ()):
@@ -152,7 +152,7 @@ _Seen = tuple[dict[str, Any], dict[str, tuple[int, int]], int]
 
 
 def _seen(files: Any) -> _Seen:
-    """An agent's files: their contents as it knows them, and marks of those on disk."""
+    """Return an agent's files: their contents as it knows them, and marks of those on disk."""
     if files is None:
         return {}, {}, 0
     memory = {name: file.model_dump() for name, file in files.files.items()}

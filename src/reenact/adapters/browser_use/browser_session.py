@@ -1,7 +1,7 @@
 """The browser's session: its methods are effects, its small facts are values.
 
-In a replay no browser is started. In its place stands a client without a connection: what the program sends by it on
-its own (`page.goto`, `page.evaluate`) is an effect too, and whatever is neither is refused as a departure.
+In a replay no browser is started. A client without a connection replaces it: commands that the program sends by itself
+(`page.goto`, `page.evaluate`) are effects, too, and all others are refused as departures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ANSWERS = ("get_tabs", "get_current_target_info", "take_screenshot")
 STATE = "get_browser_state_summary"
 
 READ = {"get_current_page_url": "url", "get_current_page_title": "title"}
-"""Small facts that the session knows by itself. Agents read them often: values, no steps."""
+"""Small facts that the session has. Agents read them often, so they are values, not steps."""
 
 PROPERTIES = {
     "downloaded_files": "downloads",
@@ -97,7 +97,7 @@ def _closed(original: Any) -> Any:
 
 
 def _effect(original: Any, name: str, wire: Any) -> Any:
-    """A method that is one effect, with all that it does."""
+    """Hook a method as one effect, with its inside."""
     signature = inspect.signature(original)
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
@@ -111,7 +111,7 @@ def _effect(original: Any, name: str, wire: Any) -> Any:
 
         async def live() -> Any:
             if name in _ENDS and answered(self):
-                # A fork that has gone live and never needed a browser has none to stop.
+                # A fork that went live without needing a browser has none to stop.
                 gone(self)
                 return None
             if name not in _STARTS:
@@ -147,7 +147,7 @@ class _Done(_Value):
     """The wire of a browser action. A replayed action leaves the session in the same state."""
 
     def dump(self, value: Any, /) -> Any:
-        """The tab that has the focus then."""
+        """Return the tab that has the focus after the action."""
         return {"focus": self.session.agent_focus_target_id}
 
     def load(self, value: Any, /) -> Any:
@@ -213,9 +213,9 @@ def _read(original: Any, source: str) -> Any:
         await revived(self, scope)
 
         def live() -> Any:
-            # A reader whom the recording does not know is told what it last said.
+            # A read that is not recorded gets the last recorded value.
             value = self._cdp_client_root.reenact_url if answered(self) else _at_once(original(self))
-            # Together: an agent compares both with what they were before an action.
+            # Recorded together: an agent compares both with their values before an action.
             return [value, self.agent_focus_target_id]
 
         value, focus = draw(source, live)
@@ -227,7 +227,7 @@ def _read(original: Any, source: str) -> Any:
 
 
 def _at_once(answer: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine that awaits nothing."""
+    """Return the result of a coroutine that awaits nothing."""
     try:
         answer.send(None)
     except StopIteration as stop:
@@ -247,7 +247,7 @@ def _property(original: property, source: str) -> property:
 
 
 def _waited(original: Any) -> Any:
-    """Hook the wait for a captcha's solver: a value, no step, since mostly there is none."""
+    """Hook the wait for a captcha's solver: a value, not a step, since mostly there is none."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
@@ -264,7 +264,7 @@ def _waited(original: Any) -> Any:
 
 
 def _shown(original: Any) -> Any:
-    """Hook the panel of the demo mode: it is only for viewers."""
+    """Hook the panel of the demo mode, which is not recorded: it is only for viewers."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> None:
         scope = current()

@@ -2,7 +2,7 @@
 
     {"url": "http://...", "title": "Shop", "text": "[7]<button />", "screenshot": <png>, "dom": <tree>, "focus": ...}
 
-`text` is there for people, searches and comparisons; the page itself comes back from `dom`.
+`text` is for people, searches and comparisons; a replay rebuilds the page from `dom`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class PageStateWire:
     """The wire of a page's state.
 
     Args:
-        session: The session whose state it is: it knows the newest one, by which its elements are found.
-        stand: Called where a recording answers, with the page's address and the tab that has the focus.
+        session: The session of the state; its newest state is used to find elements.
+        stand: Called in a replay with the page's address and the tab that has the focus.
     """
 
     def __init__(self, session: Any, stand: Any) -> None:
@@ -36,7 +36,7 @@ class PageStateWire:
     def dump(self, value: Any, /) -> Any:
         """The state's fields."""
         dom = value.dom_state
-        # First what a reader looks for first.
+        # The fields that people look for come first.
         kept = {"url": value.url, "title": value.title, "text": dom.llm_representation()}
         kept["screenshot"] = picture.kept(value.screenshot)
         kept |= {
@@ -52,7 +52,7 @@ class PageStateWire:
         return kept
 
     def load(self, value: Any, /) -> Any:
-        """The state again, and the session as it was left by asking for it."""
+        """Rebuild the state, and set the session as the recorded call left it."""
         if "dom" not in value:
             raise RecordingError(
                 f"the page {value.get('url')} was not kept; a warning said so during the recording"

@@ -11,7 +11,7 @@ _BASE64 = ";base64,"
 
 
 def kept(text: str | None) -> bytes | str | None:
-    """The bytes of a picture; the text itself where it would not come back to the letter."""
+    """Return the bytes of a picture; the text if they would be encoded differently."""
     if text is None:
         return None
     try:
@@ -22,12 +22,12 @@ def kept(text: str | None) -> bytes | str | None:
 
 
 def shown(data: Any) -> Any:
-    """The text again."""
+    """Return the picture as base64 text again."""
     return base64.b64encode(data).decode() if isinstance(data, bytes) else data
 
 
 def url(address: str) -> dict[str, Any]:
-    """An image's address as part of a question: a picture within the address is kept as such."""
+    """Return an image's address for a question, with the picture in a `data:` URL as bytes."""
     head, found, text = address.partition(_BASE64)
     if found and head.startswith(_DATA):
         return {"media_type": head.removeprefix(_DATA), "data": kept(text)}

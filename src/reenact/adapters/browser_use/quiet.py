@@ -1,4 +1,4 @@
-"""browser-use's telemetry: no part of a run, neither recorded nor, in a replay, sent."""
+"""browser-use's telemetry: it is not recorded, and not sent in a replay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SENDER = "browser_use.telemetry.service"
 
 
 def install() -> None:
-    """Have its telemetry made and sent out of sight, once the client for that is imported."""
+    """Hide the making and sending of telemetry from the run, once its client is imported."""
     when_imported("posthog.client", _install)
 
 
@@ -40,8 +40,7 @@ def _hidden(original: Any, *, making: bool) -> Any:
             if not making:
                 return None
             options["disabled"] = True
-        # Its threads send on their own, and what it asks the machine about itself is nobody's question: made here, all
-        # that belongs to no scope of the program's.
+        # The client is made in a hidden scope, so that its threads and its questions about the machine are hidden, too.
         with entered(inside(scope)):
             return original(self, *args, **options)
 

@@ -1,6 +1,6 @@
 """The models that an agent registers with its token counter, in browser-use's interface.
 
-Wrapped at the class's `ainvoke`, below the counter: tokens are counted in a replay as they were.
+The class's `ainvoke` is wrapped, below the counter, so that a replay counts the same tokens.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _UNASKED = {"session_id"}
 """Options of a request that differ in every run and reach no model."""
 
 _SECRET = ("key", "token", "secret", "password", "header", "account", "url", "host")
-"""Settings whose names hold one of these say who asks and where, not what."""
+"""Parts of the names of settings that are no part of a question: keys, accounts, hosts."""
 
 counters: dict[int, Any] = {}
-"""The counter that has registered a model last, by the model's id."""
+"""The counter that registered a model last, by the model's id."""
 
 
 def hooked_register(original: Any) -> Any:
-    """`TokenCost.register_llm`: every model of an agent's comes through here before it is asked."""
+    """`TokenCost.register_llm`, which gets each model of an agent before its first request."""
 
     def register_llm(self: Any, llm: Any) -> Any:
         _learn(llm)
@@ -41,7 +41,7 @@ def hooked_register(original: Any) -> Any:
 def _learn(llm: Any) -> None:
     own = getattr(llm, "__dict__", {}).get("ainvoke")
     if own is not None:
-        # A stand-in of a test's, or a counter's: that one wraps what is learnt already.
+        # The stand-in of a test. The counter's wraps a method that is hooked already.
         if getattr(own, "__module__", "") != _COUNTER and not getattr(own, "_reenact", False):
             wrapped = functools.wraps(own)(_bound(own, llm))
             wrapped._reenact = True  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ async def _asked(original: Any, llm: Any, messages: Any, output_format: Any, opt
 
 
 def _another(llm: Any, name: str) -> Any:
-    """The same provider's model of another name."""
+    """Return the same provider's model of another name."""
     other = copy.copy(llm)
     getattr(other, "__dict__", {}).pop("ainvoke", None)
     object.__setattr__(other, "model", name)
@@ -104,7 +104,7 @@ def _question(llm: Any, messages: Any, output_format: Any, options: dict[str, An
 
 
 def _settings(llm: Any) -> dict[str, Any]:
-    """Return the settings of a model object, as far as the answer may depend on them."""
+    """Return the settings of a model object on which the answer may depend."""
     if not dataclasses.is_dataclass(llm):
         return {}
     return {
@@ -123,7 +123,7 @@ def _shape(output_format: Any) -> Any:
 def _message(message: Any) -> dict[str, Any]:
     tree: dict[str, Any] = message.model_dump(exclude_defaults=True)
     tree = {"role": message.role, **tree}
-    tree.pop("cache", None)  # A word to the provider, about its price.
+    tree.pop("cache", None)  # A hint to the provider, about its price.
     content = message.content
     if isinstance(content, list):
         tree["content"] = [_part(part) for part in content]

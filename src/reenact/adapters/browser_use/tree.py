@@ -1,9 +1,9 @@
 """A page's tree of elements as bytes, and back.
 
-It is a graph (children know their parents), deeper than any codec would follow it, and of tens of thousands of small
-objects. Each class becomes a table, column by column, and objects refer to each other by their number. Compressed
-JSON, but for its longer texts: they stand beside it, in the open, where a secret among them is found and replaced.
-Reading it back fills in instances of browser-use's own dataclasses and runs none of their code.
+It is a graph (children know their parents) of tens of thousands of small objects, deeper than a codec follows. Each
+class becomes a table, column by column, and objects refer to each other by number. The tables are compressed JSON,
+except for longer texts: they are uncompressed beside it, so that secrets in them are found and replaced. Reading it
+back fills in instances of browser-use's own dataclasses and runs none of their code.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import orjson
 from reenact.errors import RecordingError
 
 _LEVEL = 1
-"""Of zlib: columns are so alike that a higher one gains a tenth, for three times the time."""
+"""The level of zlib: a higher one saves a tenth of the bytes, and takes three times as long."""
 
 _PLAIN = {str, int, float, bool, type(None)}
 _OPEN = 8
-"""The length from which a text is kept in the open. No secret with a known form is shorter."""
+"""The least length of texts kept uncompressed. No secret with a known form is shorter."""
 
 _UNKEPT = {"uuid"}
 """Fields that are random in every object and unused: a quarter of all bytes."""
@@ -49,7 +49,7 @@ class _NodeTable:
         self.get = get if len(self.fields) > 1 else lambda item: (get(item),)
 
     def tree(self) -> dict[str, Any]:
-        """The table as it is written."""
+        """Return the table as it is written."""
         columns = [_folded(column) for column in self.columns]
         return {"fields": self.fields, "numbers": self.numbers, "columns": columns}
 
@@ -66,7 +66,7 @@ def _folded(column: list[Any]) -> dict[str, Any]:
 
 
 class _Writer:
-    """Follows a graph, the objects of one class at a time.
+    """Writes a graph, the objects of one class at a time.
 
     Args:
         views: The module whose dataclasses it knows.
@@ -84,7 +84,7 @@ class _Writer:
         self.tables: dict[str, _NodeTable] = {}
 
     def write(self, root: Any) -> Any:
-        """The root's own form; whatever it leads to is in the tables."""
+        """Return the root's own form; all objects that it refers to are in the tables."""
         form = self._form(root)
         while self._waiting:
             kind, items = self._waiting.popitem()
@@ -102,7 +102,7 @@ class _Writer:
             return map(self._text, values) if str in kinds else values
         kinds.discard(type(None))
         if len(kinds) == 1 and self._known(kind := kinds.pop()):
-            # Most columns and lists: looking into each value by itself would take three times as long.
+            # Fast path for most columns and lists: three times as fast as one value at a time.
             numbers = self._numbers
             return [
                 None if value is None else numbers.get(id(value)) or self._ref(value, kind)
@@ -162,7 +162,7 @@ class _Writer:
     def _dict(self, value: dict[Any, Any]) -> Any:
         if not {*map(type, value), *map(type, value.values())} <= {str}:
             return {"%": [self._items(pair) for pair in value.items()]}
-        # Attributes and styles, which many elements share.
+        # Many elements share their attributes and styles.
         key = tuple(value.items())
         number = self._texts.get(key)
         if number is None:
@@ -172,9 +172,9 @@ class _Writer:
 
 
 def pack(root: Any, views: ModuleType) -> tuple[bytes, list[str]]:
-    """A tree as bytes, and the texts in it.
+    """Return a tree as bytes, and the texts in it.
 
-    Raises TypeError where it holds what only its own version of browser-use would know.
+    Raises TypeError for a class that only the installed version of browser-use has.
 
     Args:
         root: A value of `views`' dataclasses.
@@ -207,7 +207,7 @@ class _Reader:
     Args:
         tables: As they were written.
         texts: The shared dicts of texts: keys, then values.
-        words: The texts in the open.
+        words: The uncompressed texts.
         views: The module whose dataclasses they are.
     """
 
@@ -254,7 +254,7 @@ class _Reader:
         return given if set(map(type, given)) <= _PLAIN else [self.read(form) for form in given]
 
     def read(self, form: Any) -> Any:
-        """The value of a form."""
+        """Return the value of a form."""
         kind = type(form)
         if kind is list:
             return [self.read(item) for item in form]

@@ -1,7 +1,7 @@
 """aiohttp: an innermost middleware around connecting, sending and the response's head.
 
-It lies below redirects, cookies and retries. The program reads the body from a stream of ours that draws on aiohttp's
-(or on the recording), so that each chunk passes the boundary when the program gets it.
+It is below redirects, cookies and retries. The program reads the body from Reenact's stream, which reads from aiohttp's
+(or from the recording), so that each chunk passes the boundary when the program gets it.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class _Drawn(StreamReader):
         raise NotImplementedError
 
     def _feed(self, data: bytes, *, whole: bool) -> None:
-        """Take a chunk; `whole` says that a chunk of the transfer encoding ends with it."""
+        """Take a chunk; `whole` is True if a chunk of the transfer encoding ends with it."""
         if whole and self._http_chunk_splits is None and not self.total_bytes:
             self.begin_http_chunk_receiving()
         self.feed_data(data)
@@ -266,7 +266,7 @@ class _RecordedResponse(_Drawn):
             assert answer is not None
             if call.recorded.served < len(answer.pieces) or answer.end_order != answer.pieces[-1].order + 1:
                 return
-            # Nothing came between the last chunk and the end: the program saw both at once.
+            # Nothing came between the last chunk and the end: the program got both at once.
             await call.recorded.apiece(lambda data: self._feed(data, whole=self._whole))
         if isinstance(call.wire, Coding) and (rest := call.wire.finish()):
             self._feed(rest, whole=self._whole)
@@ -279,7 +279,7 @@ class _RecordedResponse(_Drawn):
 
 
 class _Protocol:
-    """In the place of a connection's protocol: it has read the recorded head."""
+    """Replaces a connection's protocol: it has read the recorded head."""
 
     upgraded = False
 
@@ -291,7 +291,7 @@ class _Protocol:
 
 
 class _Connection:
-    """In the place of a connection: there is none in a replay."""
+    """Replaces a connection: a replay has none."""
 
     transport = None
 

@@ -1,8 +1,8 @@
-"""Record compressed bodies decompressed: a search for secrets cannot look into gzip.
+"""Record compressed bodies decompressed: a search for secrets cannot read gzip.
 
-Chunk by chunk: what a chunk adds to the decompressed body is what is recorded for it. In a replay each is compressed
-again and flushed, so that the library's own decoder runs, and gives the program the same bytes for the same chunk.
-The compressed bytes themselves are others than the server sent.
+For each chunk, the bytes that it adds to the decompressed body are recorded. In a replay they are compressed again and
+flushed, so that the library's own decoder runs, and gives the program the same bytes for each chunk. The compressed
+bytes differ from those that the server sent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Coding:
         self._over = False
 
     def dump(self, value: Any, /) -> Any:
-        """The recordable form of a head or a chunk."""
+        """Return the recordable form of a head or a chunk."""
         if not isinstance(value, bytes):
             return self._dump_head(value)
         if self._over:
@@ -51,17 +51,17 @@ class Coding:
         try:
             return self._decoder.decode(value)
         except TooLarge as error:
-            # Its packed bytes are not kept: they were not searched for secrets.
+            # The compressed bytes are not kept: they were not searched for secrets.
             warn(f"{error}: the rest of it is not recorded")
             self._over = True
             return b""
         except Exception:
-            # The library will say the same in a moment; in a replay it gets to see the same bytes.
+            # The library will raise the same error; in a replay it gets the same bytes.
             self._broken = True
             return {"raw": value}
 
     def load(self, value: Any, /) -> Any:
-        """The head or chunk again."""
+        """Rebuild the head or chunk."""
         if isinstance(value, bytes):
             return value if self._encoder is None else self._encoder.encode(value)
         if "raw" in value:
@@ -85,13 +85,13 @@ class Coding:
 
 
 def encoding_of(headers: list[list[str]]) -> str:
-    """The content encoding of a recorded head, `` where it has none."""
+    """Return the content encoding of a recorded head, empty without one."""
     found = ",".join(value for key, value in headers if key.lower() == "content-encoding").strip().lower()
     return "" if found == "identity" else found
 
 
 def decoded(data: bytes, encoding: str) -> bytes:
-    """A whole body, decompressed; as it is, where that cannot be done."""
+    """Return a whole body decompressed; unchanged if that fails."""
     decoder = _decoder(encoding.strip().lower())
     if decoder is None:
         return data
@@ -131,7 +131,7 @@ def _decoder(encoding: str) -> unpack.Unpacker | None:
     try:
         return unpack.Unpacker(encoding)
     except LookupError:
-        # Unknown to us: recorded as it comes. The library that asked for it can read it.
+        # An unknown encoding: recorded as it comes. The library that asked for it can read it.
         return None
 
 

@@ -26,7 +26,7 @@ from reenact.core.patterns import lazy
 from reenact.core.store.writer import warn
 
 LARGE = 10_000_000
-"""From how many bytes on a request's body is recorded by its hash and size only."""
+"""The size in bytes from which a request's body is recorded by its hash and size only."""
 
 _PORTS = {"http": ":80", "https": ":443", "ws": ":80", "wss": ":443"}
 _FORM = lazy(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
@@ -79,7 +79,7 @@ class Body:
         self._file.write(data)
 
     def parts(self) -> Iterator[bytes]:
-        """The body again, in its parts (in blocks, where it is large)."""
+        """Yield the body in its parts (in blocks if it is large)."""
         if self._file is None:
             yield from self._parts
             return
@@ -89,7 +89,7 @@ class Body:
 
     @property
     def in_memory(self) -> bytes | None:
-        """The whole body, or None where it is too large."""
+        """Return the whole body, or None if it is too large."""
         return b"".join(self._parts) if self._file is None else None
 
     def recorded(self, headers: dict[str, str]) -> Any:
@@ -159,21 +159,21 @@ def another_model(call: Call, body: Body) -> bytes | None:
 
 
 def keeps_model(call: Call, library: str) -> None:
-    """Say that a fork cannot ask another model through this library."""
+    """Warn that a fork cannot ask another model through this library."""
     if call.scope.run.model is not None and asks_model(call.effect.kind, call.effect.name):
         warn(f"{call.effect.name} keeps its model: --model reaches httpx and Pydantic AI, and not {library}")
 
 
 @lru_cache(maxsize=256)
 def place(url: str) -> str:
-    """`host[:port]/path`, the port only where it is not the scheme's own."""
+    """Return `host[:port]/path`, with the port only if it is not the scheme's default."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2].lower()
     return f"{host.removesuffix(_PORTS.get(parts.scheme, ':'))}{parts.path or '/'}"
 
 
 def pairs(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Headers that are bytes, as text."""
+    """Return headers that are bytes as text."""
     try:
         return [(key.decode(), value.decode()) for key, value in raw]
     except UnicodeDecodeError:
@@ -181,7 +181,7 @@ def pairs(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
 
 
 def text(value: bytes | str | Any) -> str:
-    """A header's name or value as text."""
+    """Return a header's name or value as text."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -221,7 +221,7 @@ def in_asyncio(url: str) -> bool:
 class Truncated(Exception):
     """The connection ended inside a body; `left` bytes of its current part were missing.
 
-    No error of the program's: its library notices by itself, in a replay too, where this marks the place.
+    The program does not get this error: it marks the place in the recording, and the library notices by itself.
     """
 
     def __init__(self, left: int) -> None:
@@ -233,12 +233,12 @@ class Truncated(Exception):
 
 
 def head(status: int, reason: str | None, version: str, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The recorded form of a response without its body."""
+    """Return the recorded form of a response without its body."""
     return {"status": status, "reason": reason, "version": version, "headers": [[k, v] for k, v in headers]}
 
 
 def served(call: Call) -> Iterator[bytes]:
-    """The recorded body, as the library expects it from its transport."""
+    """Yield the recorded body, as the library expects it from its transport."""
     yield from call.recorded.pieces()
     yield from _tail(call)
 

@@ -1,7 +1,7 @@
 """Take HTTP/1.1 bodies of `http.client` out of their framing, and frame them again.
 
-`http.client` and urllib3 read a response from a file. While recording, `ResponseTee` is that file, and notes the body
-as it passes; in a replay `Served` is.
+`http.client` and urllib3 read a response from a file. While recording, that file is a `ResponseTee`, which records the
+body as it is read; in a replay, it is a `Served`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Unframed:
         self._done = not chunked and length == 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The parts of the body in what was read."""
+        """Return the parts of the body in these bytes of the response."""
         if not self._chunked:
             if self._left is not None:
                 self._left -= len(data)
@@ -56,7 +56,7 @@ class Unframed:
             try:
                 self._left = int(line.split(b";")[0], 16)
             except ValueError:
-                # The reader will say so; nothing of a body can be made out here.
+                # The reader will raise the error: there is no body.
                 self._done = True
                 return b""
             self._state = "data" if self._left else "trailer"
@@ -67,7 +67,7 @@ class Unframed:
         return data
 
     def is_done(self) -> bool:
-        """True if the body has come to its end."""
+        """True if the body has ended."""
         return self._done
 
     def cut_off(self) -> exchange.Truncated | None:
@@ -78,7 +78,7 @@ class Unframed:
 
 
 class ResponseTee:
-    """The file of a live response: what is read from it is recorded."""
+    """The file of a live response, which records all that is read from it."""
 
     def __init__(self, fp: Any, call: Call, body: Unframed) -> None:
         self._fp = fp
@@ -152,7 +152,7 @@ class Served(io.RawIOBase):
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         if not self._rest and self._at_end():
-            # Its reader may know the length, and not read on: the end has its turn all the same.
+            # A reader that knows the length does not read on: the end has its turn nevertheless.
             self._rest = next(self._wire, b"")
         return count
 
@@ -166,7 +166,7 @@ class Served(io.RawIOBase):
 
 
 class StandIn:
-    """In the place of a socket: there is none in a replay."""
+    """Replaces a socket: a replay has none."""
 
     def __init__(self, file: io.RawIOBase) -> None:
         self._file = file
@@ -189,9 +189,9 @@ def is_chunked(head: Any) -> bool:
 
 
 def length_again(call: Call, head: Any) -> int | None:
-    """Return the length of a body in this replay: new compression or redaction may change it.
+    """Return the length of a body in this replay, which compression or redaction may change.
 
-    None if that is unknown, or does not matter.
+    None if it is unknown, or does not matter.
     """
     answer = call.answer
     if answer is None or is_chunked(head):

@@ -1,6 +1,6 @@
 """http.client, the base of urllib, xmlrpc and others (urllib3 has its own adapter).
 
-A request is complete when its headers are sent, or, where the program sends the body by hand, when it asks for the
+A request is complete when its headers are sent, or, if the program sends the body by hand, when it asks for the
 response: it is held back until then.
 """
 
@@ -144,7 +144,7 @@ def _close(original: Any) -> Any:
         request: _Request | None = connection.__dict__.get("_reenact")
         if request is not None:
             scope = current()
-            # Given up by the program, not by http.client itself on its way to an error.
+            # Closed by the program, not by http.client itself after an error.
             if scope is None or not scope.hidden:
                 connection._reenact = None
                 if request.call is not None and request.call.answer is None:
@@ -159,7 +159,7 @@ def _connect(original: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
             return original(connection)
-        # Most programs leave it to the first request; one that asks for it may have to hear that nobody is there.
+        # Most programs let the first request connect; a program that calls `connect` may expect a refused connection.
         where = exchange.place(_url(connection, "/")).removesuffix("/")
         effect = Effect("http", f"CONNECT {where}", {"method": "CONNECT", "url": where}, leaf=True)
         return perform(effect, lambda: original(connection))

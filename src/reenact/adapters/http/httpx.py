@@ -27,7 +27,7 @@ def install(module: ModuleType) -> None:
 
 
 class _HttpxLibrary:
-    """One of the two libraries, and our body streams on its base classes."""
+    """One of the two libraries, and the recorded body streams on its base classes."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -186,7 +186,7 @@ class _Served:
 
 
 def head_of(response: Any) -> dict[str, Any]:
-    """The recorded form of a response without its body."""
+    """Return the recorded form of a response without its body."""
     reason = response.extensions.get("reason_phrase")
     return exchange.head(
         response.status_code,

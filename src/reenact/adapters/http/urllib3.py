@@ -1,7 +1,6 @@
 """urllib3 (requests, boto3): `HTTPConnectionPool._make_request`, one attempt of a request.
 
-It lies below retries and redirects, and around everything that an attempt does to the network, a proxy's tunnel and
-TLS included.
+It is below retries and redirects, and includes all network traffic of an attempt, also a proxy's tunnel and TLS.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class _Urllib3Library:
                 response = _attempt(original, args, prepare)
             _tee(response, call)
         if preload:
-            # Read here and not by the response's constructor, which would read past us.
+            # Read here: the response's constructor would read without recording.
             response._body = response.read(decode_content=args["decode_content"])
         return response
 
@@ -199,7 +198,7 @@ def _origin(pool: Any) -> str:
 
 
 def _mend(error: Exception, args: dict[str, Any]) -> None:
-    """Give a recorded error the connection and pool of this run: they were not kept."""
+    """Give a recorded error the connection and pool of this run, which are not recorded."""
     for name, value in (("conn", args["conn"]), ("pool", args["self"]), ("_pool", args["self"])):
         if name in vars(error):
             setattr(error, name, value)

@@ -45,7 +45,7 @@ def install(module: ModuleType) -> None:
 
 
 def _spare_tracing(module: Any) -> None:
-    """LangSmith's thread reports what the program does, and is no part of it."""
+    """Hide LangSmith's thread, which reports the program's work, from the run."""
     with suppress(HookMissing):
         patch(module.Client, "__init__", _unseen, library="LangSmith")
 
@@ -59,7 +59,7 @@ def _unseen(original: Any) -> Any:
 
 
 def _check(model: Any, tool: Any) -> None:
-    """All or nothing: half of an agent's calls would be worse than none."""
+    """Check all names before any patch: half of an agent's calls would be worse than none."""
     for owner, names in (
         (model, (*models.METHODS, "agenerate", "_agenerate_with_cache")),
         (tool, ("_run", "_arun", "run", "arun", "_filter_injected_args")),

@@ -25,8 +25,8 @@ _OUT = {
 }  # fmt: skip
 """The fields that are left out.
 
-A field missing here is a loud false divergence, whereas one missing on a list of fields to keep would be a silent
-wrong answer.
+A field missing here causes a false divergence, which is seen; one missing in a list of fields to keep would cause a
+wrong answer in silence.
 """
 
 _MODELS = 256
@@ -46,9 +46,9 @@ def of(
     Args:
         model: The chat model that is asked.
         messages: Its messages.
-        args: What else its method was given by place: where it is to stop.
-        options: And by name: tools, a response format. Of the run's manager nothing reaches the model.
-        stream: It is to answer in chunks.
+        args: The method's other positional arguments: the stop words.
+        options: Its keyword arguments: tools, a response format. The run's manager does not reach the model.
+        stream: True for an answer in chunks.
     """
     stop = args[0] if args else options.get("stop")
     asked = {key: item for key, item in options.items() if key not in ("stop", "run_manager")}
@@ -69,7 +69,7 @@ def _settings(model: Any, stop: list[str] | None, options: Mapping[str, Any]) ->
     try:
         given = model._get_invocation_params(stop=stop, **options)
     except Exception:
-        # Some models cannot say what they send; what came with the call is known all the same.
+        # Some models cannot return their parameters; those of the call are known.
         given = {"stop": stop, **options}
     return {key: item for key, item in given.items() if key not in _KEPT_APART}
 
@@ -93,7 +93,7 @@ def _provider(model: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return an argument; one that cannot be kept (a client object) is known by its type."""
+    """Return an argument; of one that cannot be recorded (a client object), its type."""
     if isinstance(value, (str, int, float, type(None))):
         return value
     if isinstance(value, type):
@@ -114,7 +114,7 @@ def _items(data: list[Any]) -> codec.Items:
 
 
 def _encoded(tree: Any) -> Any:
-    """A tree as bytes of JSON, keys sorted; or as it is, where that takes the recorder."""
+    """Return a tree as JSON bytes with sorted keys; unchanged if only the codec can encode it."""
     try:
         data = orjson.dumps(tree, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS)
     except (TypeError, ValueError):
@@ -125,7 +125,7 @@ def _encoded(tree: Any) -> Any:
 
 
 def _tree(message: BaseMessage) -> dict[str, Any]:
-    """A message as the model sees it, in the words that most providers share."""
+    """Return a message as the model gets it, with the field names that most providers share."""
     kind = message.type
     tree: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", None) or kind}
     for name, item in vars(message).items():

@@ -26,9 +26,9 @@ def hook_all(
         base: The abstract class; it must have an `__init_subclass__` of its own or inherit one.
         wrappers: By the method's name.
         library: Its name in messages.
-        own: Those of the methods that the base itself does something in.
-        spared: Returns True if a class is left as it is.
-        also: Done to every other class.
+        own: The methods that the base class itself implements.
+        spared: Returns True if a class is not to be hooked.
+        also: Called with every other class.
     """
     if "_reenact_hooked" in vars(base):
         return
@@ -71,8 +71,8 @@ def _hook(kind: Any, base: Any, wrappers: Wrappers, library: str) -> None:
             continue
         if name not in vars(kind):
             if found is inspect.getattr_static(base, name, None):
-                # No subclass has overridden the base's mere declaration.
+                # The base class only declares it, and no subclass overrides it.
                 continue
-            # It comes from a class beside: hooked here, where it becomes one of the library's.
+            # It comes from a mixin: hooked in the subclass, which is the library's.
             setattr(kind, name, found)
         patch(kind, name, wrapper, library=library)

@@ -1,8 +1,8 @@
-"""The ids that LangChain and LangGraph make up, the same again in a replay.
+"""The ids that LangChain and LangGraph generate, the same again in a replay.
 
-They name messages (`lc_run--…`), checkpoints and interrupts, so a program's output, and what it removes or resumes by
-its id, hang on them. Runs and messages get ids that are derived, in each scope, from one that is recorded there. A
-checkpoint's is recorded each time, for savers order them by it.
+They identify messages (`lc_run--…`), checkpoints and interrupts, so a program's output, and the objects that it removes
+or resumes by id, depend on them. Runs and messages get ids that are derived, in each scope, from one that is recorded
+there. Each id of a checkpoint is recorded, since savers sort checkpoints by it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _firsts: WeakKeyDictionary[Run, dict[tuple[str, str], UUID]] = WeakKeyDictionary
 
 
 def name_runs(manager: Any) -> None:
-    """Have the runs of `langchain_core.callbacks.manager` numbered."""
+    """Derive the ids of runs in `langchain_core.callbacks.manager`."""
     put(manager, "uuid7", _run_id)
 
 
 class _Named:
-    """`uuid`, as a module sees it that names messages by `uuid.uuid4()`."""
+    """Replaces `uuid` in a module that makes messages' ids by `uuid.uuid4()`."""
 
     def __init__(self, original: Any) -> None:
         self._original = original
@@ -35,14 +35,14 @@ class _Named:
 
 
 def name_messages(module: Any) -> None:
-    """Have the messages of `langgraph.graph.message` numbered."""
+    """Derive the ids of messages in `langgraph.graph.message`."""
     put(module, "uuid", _Named)
 
 
 def put(module: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
     """Replace a function in the module that calls it, once.
 
-    If the module has no such name, nothing is done: its ids then differ from run to run, and nothing else.
+    Without that name in the module, do nothing: then only its ids differ between runs.
     """
     original = getattr(module, name, None)
     if original is None or getattr(original, "_reenact", False):
@@ -58,14 +58,14 @@ def _run_id(original: Any) -> Any:
         if scope is None or scope.hidden or args:
             found: UUID = original(*args)
             return found
-        # As it is made, they ascend.
+        # These ids ascend, as those of `uuid7` do.
         return UUID(int=_first(scope, "run", original).int + scope.count("%id"))
 
     return uuid7
 
 
 def message_id(original: Any) -> Any:
-    """In the place of `uuid4`, for a message that has no id."""
+    """Replace `uuid4`, for a message without an id."""
 
     def uuid4() -> UUID:
         scope = current()
@@ -79,7 +79,7 @@ def message_id(original: Any) -> Any:
 
 
 def checkpoint_id(original: Any) -> Any:
-    """In the place of `uuid6`: recorded, and the same in a replay."""
+    """Replace `uuid6` by one whose ids are recorded, and the same in a replay."""
 
     def uuid6(*args: Any, **options: Any) -> UUID:
         return UUID(draw("entropy:langgraph:checkpoint", lambda: str(original(*args, **options))))

@@ -1,8 +1,8 @@
 """Interrupts and commands that a tool sends to the graph around it.
 
-`interrupt()` takes the answers of a node's task one after the other, by a count that is the graph's own state. A tool
-that a recording answers does not run, so what it took is taken for it: else a later `interrupt()` of the same node
-would get the answer that the tool had. The answers themselves are part of the question that the tool is.
+`interrupt()` takes the answers of a node's task one after the other, by a count in the graph's own state. A tool that a
+recording answers does not run, so its answers are counted for it: else a later `interrupt()` of the same node would get
+the tool's answer. The answers themselves are part of the tool's question.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sent:
 
 
 def count(original: Any) -> Any:
-    """`LazyAtomicCounter.__call__`: note that a counter was taken from."""
+    """`LazyAtomicCounter.__call__`: note that an answer was taken."""
 
     def hooked(self: Any) -> Any:
         counting = _counting.get()
@@ -62,7 +62,7 @@ def answers() -> list[Any]:
         return []
     given = list(pad.resume)
     new = pad.get_null_resume(False)
-    # One that was taken meanwhile, by a tool beside this one, stands at the end already.
+    # If a parallel tool has taken the new answer, it is the last of those given.
     return given if new is None or given[-1:] == [new] else [*given, new]
 
 
@@ -91,14 +91,14 @@ class Result:
             self._taken = counting.taken
 
     def dump(self, value: Any, /) -> Any:
-        """The value; with the number of interrupts, where there were any."""
+        """Return the value, with the number of interrupts if there were any."""
         given = kept(value)
         if self._taken or (type(value) is dict and value.keys() == _TOOK):
             return {"interrupts": self._taken, "returned": given}
         return given
 
     def load(self, value: Any, /) -> Any:
-        """The value again. Its interrupts have been answered, now as then."""
+        """Rebuild the value, and count its interrupts as answered."""
         if type(value) is dict and value.keys() == _TOOK:
             for _ in range(value["interrupts"] if _scratchpad() is not None else 0):
                 _types().interrupt(None)
@@ -115,7 +115,7 @@ class Result:
             try:
                 _types().interrupt(getattr(asked, "value", None))
             except type(error) as fresh:
-                # That of a graph which the tool ran has another id, and comes back as it was.
+                # An interrupt of a graph inside the tool has another id: it is raised as recorded.
                 return fresh if getattr(asked, "id", None) == fresh.args[0][0].id else error
         return error
 
@@ -133,7 +133,7 @@ def _scratchpad() -> Any:
 
 
 def kept(value: Any) -> Any:
-    """A value with the `Send`s in it as the codec knows them."""
+    """Return a value with its `Send`s in the codec's form."""
     return _walked(value, "out") if _types() is not None else value
 
 

@@ -1,8 +1,8 @@
 """Chat models whose requests are effects.
 
 Every provider's class implements up to four methods, `_generate`, `_agenerate`, `_stream` and `_astream`; all ways to
-ask a model (invoke, stream, batch, structured output, an agent) come down to one of them. Caches, retries, rate limits,
-fallbacks and callbacks sit above, are the program's own code, and run for real in a replay.
+ask a model (invoke, stream, batch, structured output, an agent) call one of them. Caches, retries, rate limits,
+fallbacks and callbacks are above them, are the program's own code, and run for real in a replay.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", de
 
 def wrap(name: str) -> Any:
     """Return the wrapper of the method of that name."""
-    # Only now, when LangChain is known to have what is needed, is anything of it asked for by name.
+    # Imported here, after `install` has checked that LangChain has all the names.
     from reenact.adapters.langchain import chat_question
 
     cross, streams = _crossing(name), name.endswith("stream")
@@ -32,7 +32,7 @@ def wrap(name: str) -> Any:
             scope = current()
             if scope is None or scope.hidden:
                 return original(self, messages, *args, **options)
-            # The question. It is a leaf: the HTTP that carries it is not recorded beside it.
+            # A leaf: the HTTP request that carries it is not recorded beside it.
             label, asked = chat_question.of(self, messages, args, options, stream=streams)
             effect = Effect("model", label, asked, leaf=True)
 
@@ -63,9 +63,9 @@ def _crossing(name: str) -> Any:
 
 
 def agenerate(original: Any) -> Any:
-    """Hook `BaseChatModel.agenerate`, which fails on results that are no `Exception`.
+    """Hook `BaseChatModel.agenerate`, which fails on errors that are no `Exception`.
 
-    A departure would come out of it as an AttributeError, which agents take for a failed request.
+    It would turn a departure into an AttributeError, which agents take for a failed request.
     """
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
@@ -102,13 +102,13 @@ def one_of(original: Any) -> Any:
 
 
 def _another(model: Any, scope: Scope, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The model to ask in a fork in the place of the program's, and what comes with the call."""
+    """Return the model that a fork asks instead of the program's, and the options of the call."""
     name = str(scope.run.model)
     options = dict(options)
     if ":" in name:
         other = _of_provider(name)
         if type(other) is not type(model) and options.get("tools"):
-            # Each provider writes tools in its own words.
+            # Each provider has its own form of tools.
             options |= other.bind_tools(options["tools"]).kwargs
     else:
         field = next((each for each in ("model_name", "model") if each in type(model).model_fields), None)

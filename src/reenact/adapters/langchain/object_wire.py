@@ -2,9 +2,9 @@
 
     {"type": "ChatResult", "generations": [{"type": "ChatGeneration", "message": {"type": "AIMessage", "content": …}}]}
 
-Only LangChain's own classes are taken apart here; whatever they hold (a provider's metadata, tool arguments) keeps its
-Python types by the codec. Fields that the replaying version does not know are left out, those that the recording
-version did not know get their defaults.
+Only LangChain's own classes are converted here; the codec keeps the Python types of their contents (a provider's
+metadata, tool arguments). Fields that the replaying version does not have are left out, those that the recording
+version did not have get their defaults.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _says_twice(tree: dict[str, Any]) -> bool:
 
 
 def _named(tree: Mapping[str, Any]) -> set[str]:
-    """The fields that were set, as far as a tree tells without saying so."""
+    """Return the fields that a tree has values for."""
     return {*tree.keys() - {"type", "extra", "set"}, *(("text",) if "message" in tree else ())}
 
 
@@ -102,7 +102,7 @@ def _kind(name: str) -> Any:
 
 @lru_cache
 def _find(name: str) -> Any:
-    """The class of that name among LangChain's messages and outputs, or None."""
+    """Return the class of that name among LangChain's messages and outputs, or None."""
     kind = getattr(messages, name, None) or getattr(outputs, name, None)
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
@@ -111,9 +111,9 @@ class MessageWire:
     """The wire of a whole answer, and of each chunk of a streamed one."""
 
     def dump(self, value: Any, /) -> Any:
-        """Its fields."""
+        """Return its fields."""
         return pack(value)
 
     def load(self, value: Any, /) -> Any:
-        """The object again."""
+        """Rebuild the object."""
         return unpack(value)

@@ -12,7 +12,7 @@ from reenact.core.boundary import Scope, current, entered
 def mapped(original: Any) -> Any:
     """Hook `ContextThreadPoolExecutor.map`, which copies the caller's context for each job.
 
-    That would put all of them into the caller's scope, and hand the copies out in the order of the threads.
+    All jobs would then have the caller's scope, and get the copies in the order of the threads.
     """
 
     def hooked(self: Any, fn: Any, *iterables: Any, **options: Any) -> Any:

@@ -12,7 +12,7 @@ from reenact.core.model.event import Effect
 
 
 def stream(effect: Effect, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """An effect of its own for the whole stream. Its address is given at once, not at first use."""
+    """Return a stream as one effect. It gets its address at the call, not at the first read."""
     call = begin(effect, MessageWire())
     if call is None:
         return live()
@@ -30,7 +30,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[Any]]) -> AsyncIter
 def _live(call: Call, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     first: list[Any] = []
     chunks: Iterator[Any] = iter(())
-    # Asked for in here: a provider's `_stream` that returns that of its base class is one effect, not two.
+    # Called in here: a provider's `_stream` that calls that of its base class is one effect, not two.
     with reporting(call):
         chunks = iter(live())
         first.extend(_next(chunks))

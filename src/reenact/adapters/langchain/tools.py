@@ -1,8 +1,8 @@
 """Tools whose calls are effects.
 
-Hooked is `_run` (`_arun`), which a tool's class or function does its work in: with validated arguments, below the
-callbacks, the handling of errors and the making of a `ToolMessage`, which are LangChain's own code and run for real in
-a replay. `run` (`arun`) around it knows the id of the call.
+`_run` (`_arun`) is hooked, which runs the tool's own code: with validated arguments, and below the callbacks, the
+handling of errors and the making of a `ToolMessage`, which are LangChain's own code and run for real in a replay. `run`
+(`arun`) around it has the id of the call.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _calling: ContextVar[_Calling | None] = ContextVar("reenact_langchain_tool", def
 
 
 def run(original: Any) -> Any:
-    """`BaseTool.run`: remember whose call it is."""
+    """`BaseTool.run`: note the id of the call."""
 
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
@@ -51,7 +51,7 @@ def run(original: Any) -> Any:
 
 
 def arun(original: Any) -> Any:
-    """`BaseTool.arun`: remember whose call it is."""
+    """`BaseTool.arun`: note the id of the call."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
@@ -113,7 +113,7 @@ def async_work(original: Any) -> Any:
 
 
 def _taken_up(tool: Any) -> _Calling | None:
-    """Return the call of a tool's work; None if already asked: `_arun` falls back to `_run`."""
+    """Return the call of a tool, once: `_arun` may fall back to `_run`, which then gets None."""
     calling = _calling.get()
     if calling is None or calling.tool is not tool or calling.asked:
         return None
@@ -124,7 +124,7 @@ def _taken_up(tool: Any) -> _Calling | None:
 _injections: dict[int, tuple[ref[Any], Any, dict[tuple[str, ...], set[str]]]] = {}
 """The arguments that LangChain injects, by the tool's id and argument names.
 
-To find them in the schema takes longer than all else here.
+Cached, since to find them in the schema is slow.
 """
 
 

@@ -1,7 +1,7 @@
 """LangGraph: the nodes of a graph, its state, and the ids of messages and checkpoints.
 
-Models and tools are LangChain's affair (`reenact.adapters.langchain`), what savers keep that of `checkpoints`. Here
-runs of graphs and of their nodes get names, by which parallel branches are told apart, whichever threads they run in.
+Models and tools are hooked in `reenact.adapters.langchain`, savers in `checkpoints`. Here, runs of graphs and of their
+nodes get names, which distinguish parallel branches in any thread.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def install(module: ModuleType) -> None:
 
 
 def _check(graph: Any, runner: Any, classes: dict[str, Any]) -> None:
-    """All or nothing: `classes` are those to be patched, by their names, each with its module."""
+    """Check all names before any patch. `classes` has the modules of the classes by name."""
     missing = ""
     if not inspect.isgeneratorfunction(getattr(graph, "stream", None)):
         missing = "Pregel.stream is no generator"
@@ -72,7 +72,7 @@ def _check(graph: Any, runner: Any, classes: dict[str, Any]) -> None:
 
 
 def _unknown(missing: str) -> HookMissing:
-    """Models and tools are LangChain's, and recorded all the same."""
+    """Return the error for an unknown version; LangChain's models and tools are still recorded."""
     return HookMissing(
         f"LangGraph {installed_version('langgraph')} is not known to this version of Reenact ({missing}): its nodes "
         f"have no names in a recording, and what runs in parallel may not replay"
@@ -80,7 +80,7 @@ def _unknown(missing: str) -> HookMissing:
 
 
 def _name_ids() -> None:
-    """The ids of messages and checkpoints, in the modules that make them."""
+    """Replace the functions that make ids of messages and checkpoints."""
     for name, function, wrapper in (
         ("langgraph.checkpoint.base", "uuid6", ids.checkpoint_id),
         ("langgraph.pregel._checkpoint", "uuid6", ids.checkpoint_id),
@@ -149,7 +149,7 @@ async def _awithin(span: Scope, chunks: Any) -> AsyncIterator[Any]:
 
 
 def _named(task: Any) -> Scope | None:
-    """The scope of a node's task."""
+    """Return the scope of a node's task."""
     scope = current()
     if scope is None or scope.hidden:
         return None

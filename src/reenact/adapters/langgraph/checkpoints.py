@@ -1,8 +1,8 @@
 """Record the reads and writes of a saver of a graph's threads as effects.
 
-A thread's checkpoint is input that an earlier run left behind, and by the time of a replay the database has moved on.
-So a replay reads the recorded state, and writes nothing: the database stays as it is. Savers that keep everything in
-memory (`InMemorySaver`) are part of the program, and run for real.
+A thread's checkpoint is input from an earlier run, and later runs change the database. So a replay reads the recorded
+state, and writes nothing. Savers that keep everything in memory (`InMemorySaver`) are part of the program, and run for
+real.
 """
 
 from __future__ import annotations
@@ -103,14 +103,14 @@ class _Opened:
 
 
 class CheckpointWire:
-    """The wire of what a saver gives: whatever a graph's state holds."""
+    """The wire of a saver's results: values of a graph's state."""
 
     def dump(self, value: Any, /) -> Any:
-        """With its `Send`s as the codec knows them."""
+        """Return the value with its `Send`s in the codec's form."""
         return kept(value)
 
     def load(self, value: Any, /) -> Any:
-        """As the graph knows them."""
+        """Return the value with its `Send`s restored."""
         return again(value)
 
 

@@ -12,16 +12,16 @@ from reenact.core.boundary.tracked import of_run
 from reenact.core.store.writer import warn
 
 NAME = "langgraph.state"
-"""The name under which the outermost graph's state is found."""
+"""The name of the outermost graph's state."""
 
 _MANY = 100
-"""For so many items of lists (messages) the state is looked at a step less often."""
+"""For each such number of items in lists (messages), the state is read one step less often."""
 
 _running: WeakSet[Entry] = WeakSet()
 
 
 def hook(loop: Any, enter: str, leave: str) -> None:
-    """Track what a loop keeps, from when it is entered until it is left."""
+    """Track the state of a loop from its `enter` to its `leave` method."""
     is_async = enter.startswith("__a")
     patch(loop, enter, _aentering if is_async else _entering, library="LangGraph")
     patch(loop, leave, _aleaving if is_async else _leaving, library="LangGraph")
@@ -80,12 +80,12 @@ def _track(loop: Any) -> None:
 
 def _entry(loop: Any, scope: Scope) -> Entry:
     known = of_run(scope.run).entries.get(NAME)
-    # A graph within another, or beside it, has its own, by its scope.
+    # The state of an inner or parallel graph is named by its scope.
     name = f"{NAME}@{scope.path}" if known is not None and known in _running else NAME
 
     def get() -> dict[str, Any]:
         values = _values(loop)
-        # Each look goes through all of it: what a long history costs a step stays the same, however long it grows.
+        # Each read goes through all of it: fewer reads of a long history keep the cost of a step the same.
         entry.every = 1 + sum(len(item) for item in values.values() if isinstance(item, list)) // _MANY
         return values
 
@@ -112,7 +112,7 @@ def _let_go(loop: Any) -> None:
 
 
 def _values(loop: Any) -> dict[str, Any]:
-    """The channels that a reader of the graph sees, each with its value."""
+    """Return the graph's output channels, each with its value."""
     channels = getattr(loop, "channels", None)
     if channels is None:
         raise Gone
@@ -126,5 +126,5 @@ def _values(loop: Any) -> dict[str, Any]:
 
 
 def _put(*_: object) -> None:
-    """A graph's state is made by its nodes, and put back by LangGraph alone."""
+    """Do nothing: a graph's state is made by its nodes, and restored by LangGraph."""
     warn(f"{NAME} is not restored: use graph.update_state()")

@@ -1,7 +1,7 @@
 """The order in which nodes that run in threads report to their graph.
 
-What a node puts into the graph's stream, and when its writes are taken up, is seen by the program: in a replay both
-come in the recorded order. In an event loop the order of what its tasks wait for is enough.
+The program sees the order in which nodes put items into the graph's stream, and in which their writes are applied: a
+replay keeps both. In an event loop, the order of the outcomes that its tasks wait for is enough.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def put(original: Any) -> Any:
 
 
 def tick(original: Any) -> Any:
-    """`PregelRunner.tick` and `atick`: remember whose graph it is."""
+    """`PregelRunner.tick` and `atick`: note the scope of the graph."""
 
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
         self._reenact_scope = current()
@@ -71,7 +71,7 @@ def commit(name: Callable[[Any], str]) -> Any:
 
 
 def submit(original: Any) -> Any:
-    """`BackgroundExecutor.submit`: who only waits for the stream takes no part in the order."""
+    """`BackgroundExecutor.submit`: a job that only waits for the stream is not ordered."""
 
     def hooked(self: Any, fn: Any, *args: Any, **options: Any) -> Any:
         if getattr(fn, "__qualname__", "") != "SyncQueue.wait":
@@ -85,7 +85,7 @@ def submit(original: Any) -> Any:
 def _in_turn(scope: Scope, name: str, do: Callable[[], None]) -> None:
     run = scope.run
     if getattr(_within, "turn", False):
-        # Part of what has its turn already.
+        # Inside of a part that has its turn already.
         do()
         return
 

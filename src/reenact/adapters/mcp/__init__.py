@@ -1,8 +1,9 @@
-"""MCP clients: what a session asks its server, and what the server says unasked.
+"""MCP clients: a session's requests to its server, and the server's own messages.
 
 `ClientSession` talks to its server by a dispatcher (2.x) or is one itself (1.x), whatever the transport. Each session's
-is wrapped: `tools/call` becomes an effect of kind `tool`, every other request one of kind `mcp`. In a replay no server
-is started and none is connected to. `docs/mcp.md` says what is recorded, how it is matched, and what is not reproduced.
+dispatcher is wrapped: `tools/call` becomes an effect of kind `tool`, every other request one of kind `mcp`. A replay
+starts no server and connects to none. `docs/mcp.md` says what is recorded, how it is matched, and what is not
+reproduced.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def install(module: ModuleType) -> bool:
     Frameworks import MCP for themselves, and most of their programs never use it.
 
     Args:
-        module: `mcp`, or what 1.x imports only where it is used: `mcp.client.websocket`, `mcp.shared.memory`.
+        module: `mcp`, or a module that 1.x does not import itself: `mcp.client.websocket`, `mcp.shared.memory`.
     """
     global _known
     if module.__name__ != "mcp":

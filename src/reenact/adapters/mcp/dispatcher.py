@@ -1,4 +1,4 @@
-"""A session's dispatcher, wrapped: its requests cross the boundary, whatever carries them."""
+"""The wrapper of a session's dispatcher: its requests cross the boundary on any transport."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INITIALIZED = "notifications/initialized"
 
 
 class RecordedDispatcher:
-    """Takes the place of a session's dispatcher (`mcp.shared.dispatcher.Dispatcher`).
+    """Wraps a session's dispatcher (`mcp.shared.dispatcher.Dispatcher`).
 
     Args:
         inner: The real one. In a replay it runs as well, over unconnected streams.
@@ -34,7 +34,7 @@ class RecordedDispatcher:
         self._leaf = leaf
         self._lock = anyio.Lock()
         self._greeting: Mapping[str, Any] | None = None
-        """The parameters of an `initialize` that a recording has answered, and no server has heard."""
+        """The parameters of an `initialize` that a recording has answered, and no server has got."""
         self._greeted: tuple[Any, ...] = ()
         self._hints: dict[str, bool] = {}
 
@@ -123,7 +123,7 @@ class RecordedDispatcher:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _at(self, scope: Scope) -> Scope:
-        """A program may have several servers: what it asks of each is counted by itself."""
+        """Return the scope of the server's requests, which counts those to each server by itself."""
         return scope.standing(self._server) if self._server else scope
 
     async def _met(self, scope: Scope, raw: Mapping[str, Any]) -> None:

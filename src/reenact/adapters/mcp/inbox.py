@@ -1,14 +1,14 @@
 """Messages that a server sends unasked: notifications, progress, and requests of its own.
 
-All of it is one stream of a session's, the effect `mcp:messages`, whose chunks a replay hands out again, each in its
-recorded place:
+They are one stream of the session, the effect `mcp:messages`. A replay delivers its chunks again, each in its recorded
+turn:
 
     {"notification": "notifications/message", "params": {...}}
     {"progress": [0.5, 1.0, "half"], "of": "main/mcp:demo/tool:lookup#0"}
     {"request": "sampling/createMessage", "params": {...}, "id": 3}
 
-What the program answers to a request is an effect of its own, named by the method, so that another answer in a replay
-is a departure.
+The program's answer to a request is an effect of its own, named by the method, so that another answer in a replay is a
+departure.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Inbox:
         self._noted = False
 
     async def open(self, server: Scope) -> None:
-        """The session knows its server: from here on its messages are recorded, or handed out."""
+        """Begin to record or replay messages, once the session has its server's name."""
         if self._call is not None or self.tasks is None:
             return
         with entered(server):
@@ -90,19 +90,19 @@ class Inbox:
             self.tasks.start_soon(self._hand_out, call)
 
     async def over(self) -> None:
-        """The server has ended the connection."""
+        """Note that the server has ended the connection."""
         if (call := self._live()) is not None:
             await call.aover()
 
     def close(self) -> None:
-        """The program has. Harmless after the end."""
+        """Note that the program has ended the connection. Harmless after the end."""
         if (call := self._live()) is not None:
             call.close()
 
     # -- as they come ----------------------------------------------------------------------------------------
 
     async def told(self, context: Any, method: str, params: Mapping[str, Any] | None) -> None:
-        """A notification has come in."""
+        """Take a notification."""
         call = self._live()
         if call is None:
             # The progress of a call that ran for real has gone to its caller.
@@ -118,7 +118,7 @@ class Inbox:
             await act()
 
     async def asked(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """A request has come in; returns what the program answers."""
+        """Take a request; return the program's answer."""
         call = self._live()
         if method == "ping":
             return await self._on_request(context, method, params)  # type: ignore[no-any-return]
@@ -132,10 +132,10 @@ class Inbox:
         return await self._answer(at[0], context, method, params)
 
     async def progressed(self, of: str, callback: Progressed, *values: Any) -> None:
-        """A live call has come so far."""
+        """Take the progress of a live call."""
         call = self._live()
         if call is None:
-            # Let through in a replay, or asked before the session knew its server.
+            # It runs for real in a replay, or began before the session had its server's name.
             await callback(*values)
             return
         at: list[Scope] = []
@@ -147,22 +147,22 @@ class Inbox:
     # -- as recorded -----------------------------------------------------------------------------------------
 
     def hear(self, of: str, callback: Progressed) -> None:
-        """A call wants to hear of its recorded progress."""
+        """Register the callback for the recorded progress of a call."""
         self._waiting[of] = callback
 
     def unhear(self, of: str) -> None:
-        """It is over, or has gone live."""
+        """Remove the callback of a call that is over, or has gone live."""
         self._waiting.pop(of, None)
 
     async def _hand_out(self, call: Call) -> None:
         async for chunk in arrive(call):
             self._deliver(chunk)
-        # Recorded, the server had ended the connection here.
+        # In the recording, the server ended the connection here.
         assert self.tasks is not None
         self.tasks.cancel_scope.cancel()
 
     def _deliver(self, chunk: Mapping[str, Any]) -> None:
-        """In a chunk's turn: the scopes are named in this order, and what is set off runs next."""
+        """Deliver a chunk in its turn: name the scope of its callback, and start it."""
         if "progress" in chunk:
             at, callback = self.scope.child("progress"), self._waiting.get(chunk["of"])
             if callback is not None:
@@ -185,7 +185,7 @@ class Inbox:
             try:
                 await self._answer(at, self.library.given(chunk["id"]), chunk["request"], chunk["params"])
             except Exception:
-                # The server would have heard of it; that it was answered so is compared.
+                # Live, the server gets the error. The recorded answer is compared.
                 log.debug("the program could not answer %s", chunk["request"], exc_info=True)
             finally:
                 del self._handling[chunk["id"]]
@@ -208,7 +208,7 @@ class Inbox:
             try:
                 await callback()
             except Exception:
-                # As the library has it: a callback that raises costs its own delivery, never the session.
+                # As in the library: a callback that raises does not end the session.
                 log.exception("a callback for a message of an MCP server raised")
 
     async def _answer(
@@ -234,9 +234,7 @@ class Inbox:
     def _past(self, what: str) -> bool:
         """Return True if an unrecorded message is delivered.
 
-        It is unrecorded if the session is not open yet, or a call runs for real in a replay, which hands out the
-        recorded
-        messages.
+        It is unrecorded if the session is not open yet, or in a replay, which delivers the recorded messages.
         """
         if self._call is None:
             return True
@@ -247,4 +245,4 @@ class Inbox:
 
 
 async def _sent() -> None:
-    """The answer goes back to the server by itself."""
+    """Do nothing: the library sends the answer to the server."""

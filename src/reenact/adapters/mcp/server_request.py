@@ -1,4 +1,4 @@
-"""The effect of a request to an MCP server: all that its answer depends on."""
+"""The effect of a request to an MCP server: all values that its answer depends on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.model.event import Effect
 KIND = "mcp"
 
 MESSAGES = "messages"
-"""The effect whose chunks are what a server says unasked."""
+"""The effect whose chunks are the messages that a server sends unasked."""
 
 _CARRIAGE = {
     "progressToken", "traceparent", "tracestate", "baggage", "io.modelcontextprotocol/protocolVersion",
@@ -45,7 +45,7 @@ def effect_of(
         given = {**arguments, **({"_mcp": asked} if asked else {})}
         return Effect("tool", name, given, leaf=leaf, writes=hints.get(name))
     if method == "initialize":
-        # Who asks, but not in which version: a recording survives an upgrade of the agent's framework.
+        # The client's name, not its version: a recording survives an upgrade of the agent's framework.
         asked["clientInfo"] = {"name": (asked.get("clientInfo") or {}).get("name")}
     return Effect(KIND, method, asked, leaf=leaf)
 

@@ -1,8 +1,8 @@
 """The connections to MCP servers: unrecorded, and not made in a replay.
 
-A transport's own actions (a child process, HTTP requests, timers) only carry the session's requests, and are no part
-of the program. In a replay the session gets unconnected streams. Only when a request runs for real, or a fork has
-gone live, is the real server started, by the first message that is sent to it.
+A transport's own actions (a child process, HTTP requests, timers) only carry the session's requests, and are not part
+of the program. In a replay the session gets unconnected streams. The real server is started only by the first message
+to it, if a request runs for real or a fork has gone live.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, ...]]]
 
 
 def hookable(*functions: Any) -> None:
-    """Raises AttributeError where `hook` could not be put behind one of them."""
+    """Raise AttributeError if `hook` cannot wrap one of these functions."""
     for function in functions:
         if "func" not in function.__code__.co_freevars:
             raise AttributeError(f"{function.__name__} is no context manager of contextlib's")
@@ -33,11 +33,11 @@ def hookable(*functions: Any) -> None:
 def hook(function: Any, *more: Any) -> None:
     """Wrap a transport that `contextlib.asynccontextmanager` made, once.
 
-    The function itself stays, so that every name that a program has imported it by is hooked along.
+    The function object stays, so it is hooked under every name by which a program has imported it.
 
     Args:
         function: The transport.
-        more: Its results behind its two streams, without a connection.
+        more: Its results after the two streams, without a connection.
     """
 
     def wrapper(original: Any) -> Any:
@@ -128,12 +128,12 @@ def asked_in() -> Scope | None:
 
 
 def within(scope: Scope) -> Scope:
-    """The inside of a session: nothing in it is recorded on its own."""
+    """Return the scope inside of a session, where nothing is recorded on its own."""
     return scope.inside(f"{scope.path}/mcp", call=scope.call, hidden=True)
 
 
 class _Unseen:
-    """A real connection, all of whose tasks are out of sight."""
+    """A real connection, with hidden tasks."""
 
     def __init__(self, connect: Connect, hidden: Scope) -> None:
         self._connected = connect()
@@ -163,7 +163,7 @@ async def _nobody(connect: Connect, hidden: Scope, more: tuple[Any, ...]) -> Asy
 
 
 async def when_asked(connect: Connect, from_session: Any, to_session: Any) -> None:
-    """Connect where the session sends its first message, and carry all of them from then on."""
+    """Connect when the session sends its first message, and carry all messages from then on."""
     try:
         first = await from_session.receive()
     except (anyio.EndOfStream, anyio.ClosedResourceError):
@@ -174,7 +174,7 @@ async def when_asked(connect: Connect, from_session: Any, to_session: Any) -> No
             await write.send(first)
             await _forward(from_session, write)
     except Exception as error:
-        # The session hears that its connection is closed; raised here, it would take the whole program with it.
+        # The session sees a closed connection; the error, raised here, would end the whole program.
         warn(f"an MCP server is called live, and cannot be reached ({_said(error)})")
     finally:
         to_session.close()
@@ -185,7 +185,7 @@ async def _forward(source: Any, sink: Any) -> None:
         async for message in source:
             await sink.send(message)
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-        # Either end may be the first to leave.
+        # Either end may close first.
         return
     if hasattr(sink, "aclose"):
         await sink.aclose()

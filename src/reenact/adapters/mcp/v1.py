@@ -1,7 +1,7 @@
 """MCP 1.x: wrap a session in the form of 2.x's dispatcher, since it is its own.
 
-A 1.x session deals with one message of its server after the other, in its receive loop: while the program answers a
-request, nothing else is heard. It stays so.
+A 1.x session handles its server's messages one after the other, in its receive loop: while the program answers a
+request, it receives nothing else. That stays so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reenact.adapters.mcp.dispatcher import RecordedDispatcher
 from reenact.adapters.mcp.inbox import McpVersion
 from reenact.adapters.mcp.transport import asked_in, beside, hook, hookable
 
-# Not known to a type checker that has 2.x.
+# A type checker with 2.x does not have the module.
 _types: Any = import_module("mcp.types")
 _errors: Any = import_module("mcp.shared.exceptions")
 _sessions: Any = import_module("mcp.shared.session")
@@ -47,7 +47,7 @@ def install() -> None:
     if absent:
         raise AttributeError(f"ClientSession has no {absent[0]}")
     transports = [getattr(import_module(place), name) for place, name in _TRANSPORTS]
-    # Its name since 1.24; the older one calls it.
+    # The name since 1.24; the function of the older name calls it.
     transports += filter(None, [getattr(import_module(_TRANSPORTS[-1][0]), "streamable_http_client", None)])
     hookable(*transports)
 
@@ -60,12 +60,12 @@ def install() -> None:
 
     patch(session, "__init__", wrapper, library="mcp")
     for transport in transports:
-        # Over HTTP a transport gives the session's id too, which is the server's own business.
+        # Over HTTP, a transport also returns the session's id, which the server chooses.
         hook(transport, *([_no_id] if "http" in transport.__name__ else []))
 
 
 def install_late(module: ModuleType) -> bool:
-    """Patch what a program imports apart: websockets, and a server in its own process."""
+    """Patch modules that `mcp` does not import: websockets, and a server in the same process."""
     if module.__name__ == "mcp.shared.memory":
         beside(module.create_connected_server_and_client_session, module.create_client_server_memory_streams)
     else:
@@ -74,11 +74,11 @@ def install_late(module: ModuleType) -> bool:
 
 
 def _no_id() -> None:
-    """A session of a replay has none."""
+    """Return no id: a session of a replay has none."""
 
 
 class _Unanswered(Exception):
-    """The program has not answered a request of its server's yet, and may do so later."""
+    """The program has not answered a server's request yet, and may do so later."""
 
 
 class _Dispatcher:
@@ -98,7 +98,7 @@ class _Dispatcher:
         try:
             await self._loop()
         finally:
-            # Cancelled, the loop does not get as far.
+            # A cancelled loop does not do so itself.
             closed = _types.ErrorData(code=_types.CONNECTION_CLOSED, message="Connection closed")
             for key, waiting in [*self._session._response_streams.items()]:
                 try:
@@ -125,7 +125,7 @@ class _Dispatcher:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: dict[str, Any] | None = None
     ) -> None:
-        """Tell the server."""
+        """Notify the server."""
         options = opts or {}
         await self._send_notification(options["notification"], options["related"])
 
@@ -248,7 +248,7 @@ class _Reply:
             self._response = response
 
     def given(self) -> dict[str, Any]:
-        """The answer as JSON. Raises McpError where it is an error, _Unanswered where there is none."""
+        """Return the answer as JSON. Raises McpError for an error, _Unanswered without an answer."""
         if self._response is None:
             self._late = True
             raise _Unanswered
@@ -258,7 +258,7 @@ class _Reply:
 
 
 class _AsItIs:
-    """JSON where the library wants a model of it."""
+    """JSON in the form of one of the library's models."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self._raw = raw

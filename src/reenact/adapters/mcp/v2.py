@@ -62,7 +62,7 @@ def install() -> None:
 
 
 def install_late(module: ModuleType) -> bool:
-    """Nothing: what is hooked is imported with the package."""
+    """Do nothing: `mcp` imports all hooked modules."""
     return False
 
 

@@ -1,6 +1,6 @@
 """The OpenAI Agents SDK: model requests, tool calls and sessions of every run.
 
-A model is wrapped where a run looks it up, a tool next to its function, a session at its methods.
+A model is wrapped when a run looks it up, a tool directly around its function, a session at its methods.
 `docs/openai-agents.md` says what is recorded, how it is matched, and what is not seen.
 """
 
@@ -46,7 +46,7 @@ def install(module: ModuleType) -> bool:
     loop, execution, invoke = _check()
     if getattr(loop.get_model, "_reenact", False):
         return True
-    # Only now, when all of it is known to be there, is anything of the SDK's asked for by name.
+    # Imported here, after all names of the SDK have been checked.
     from reenact.adapters.openai_agents import memory, model, runs, tools
 
     agents: Any = module

@@ -2,8 +2,8 @@
 
     {"output": [{"type": "message", "role": "assistant", ...}], "usage": {...}, "response_id": "resp_..."}
 
-Streamed, each event is a chunk, as it went over the wire. Only what was set is written, and only that is set again:
-the SDK sends an answer's items back with the next request, and a field that was not there would be sent then.
+Streamed, each event is a chunk, as it went over the wire. Only fields that were set are written, and set again: the SDK
+sends an answer's items back with the next request, and would send additional fields, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ fields_of: Callable[[Any], tuple[str, ...]] = lru_cache(_names)
 
 
 def plain(value: Any) -> Any:
-    """An object of OpenAI's as JSON; other values are the codec's."""
+    """Return an object of OpenAI's as JSON, other values unchanged for the codec."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_unset=True, by_alias=True, warnings=False)
     if isinstance(value, list):
@@ -43,7 +43,7 @@ class AnswerWire:
     """The wire of a whole answer."""
 
     def dump(self, value: Any, /) -> Any:
-        """A response's fields, less those that are empty."""
+        """Return a response's fields without empty ones."""
         if not isinstance(value, ModelResponse):
             return value
         tree = {"output": plain(value.output), "usage": _usage(value.usage)}
@@ -54,7 +54,7 @@ class AnswerWire:
         return tree
 
     def load(self, value: Any, /) -> Any:
-        """The response again."""
+        """Rebuild the response."""
         if not (isinstance(value, Mapping) and "output" in value):
             return value
         fields: dict[str, Any] = {name: value.get(name) for name in fields_of(ModelResponse)}
@@ -67,13 +67,13 @@ class EventsWire:
     """The wire of a streamed answer: nothing at its head, then its events."""
 
     def dump(self, value: Any, /) -> Any:
-        """An event's JSON; with what the SDK has pinned to the response in it, where there is such."""
+        """Return an event's JSON, with the attributes that the SDK has added to its response."""
         tree = plain(value)
         hidden = _hidden(getattr(value, "response", None))
         return {"event": tree, "hidden": hidden} if hidden else tree
 
     def load(self, value: Any, /) -> Any:
-        """The event again."""
+        """Rebuild the event."""
         if not isinstance(value, Mapping):
             return value
         event = _made(value.get("event", value), _events())
@@ -104,7 +104,7 @@ def _usage(usage: Any) -> dict[str, Any]:
 
 
 def _known(kind: Any, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A recording survives the SDK's next version, and the one before."""
+    """Return the fields that a class has: a recording survives other versions of the SDK."""
     names = fields_of(kind)
     return {name: item for name, item in tree.items() if name in names}
 
@@ -126,7 +126,7 @@ def _events() -> dict[str, Any]:
 
 
 def _by_type(union: Any) -> dict[str, Any]:
-    """The classes of a union, by the one word that their `type` may be."""
+    """Return the classes of a union, by the only value of their `type`."""
     found: dict[str, Any] = {}
     members = get_args(union)
     if members and not isinstance(members[0], type):

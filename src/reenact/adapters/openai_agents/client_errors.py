@@ -13,7 +13,7 @@ import openai
 
 
 def recordable(error: openai.APIError) -> openai.APIError:
-    """A twin of the error without the client's objects."""
+    """Return a copy of the error without the client's objects."""
     twin = type(error).__new__(type(error), *error.args)
     twin.args = error.args
     for name, item in vars(error).items():
@@ -24,7 +24,7 @@ def recordable(error: openai.APIError) -> openai.APIError:
 
 def whole(error: openai.APIError) -> openai.APIError:
     """Give an error from a recording its request and response again."""
-    # httpx2 or httpx, by the client's version. Classes are relabelled by those who hand them on; functions are not.
+    # httpx2 or httpx, by the client's version. A function's `__module__` is right, a re-exported class's may not be.
     http: Any = importlib.import_module(openai.Timeout.__init__.__module__.partition(".")[0])
     request, response = vars(error).get("request"), vars(error).get("response")
     if isinstance(request, Mapping):
@@ -49,7 +49,7 @@ def _response(response: Any) -> dict[str, Any]:
     except Exception:
         # An unread stream.
         body = ""
-    # Whatever packed the body is gone from it by now.
+    # The body is decompressed: leave out the headers of its encoding.
     headers = [
         [name, item]
         for name, item in response.headers.items()

@@ -1,8 +1,8 @@
 """Sessions: an agent's memory of earlier runs, in a database of the program's.
 
-Reads are recorded; writes are recorded and compared, and in a replay not carried out: a replay changes no database.
-A fork would find the later writes of the recorded run there, so it goes on with a copy in memory, made of the reads
-and writes before the step.
+Reads are recorded. Writes are recorded and compared; a replay does not perform them, so it changes no database. A fork
+would find the later writes of the recorded run there, so it goes on with a copy in memory, made of the reads and writes
+before the step.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def learn(kind: type) -> None:
 
 
 def learn_all(root: Any) -> None:
-    """Hook every class of sessions that there is, and each one when it is made."""
+    """Hook every existing class of sessions, and each new one when it is defined."""
     for kind in _below(root):
         learn(kind)
     own = root.__dict__.get("__init_subclass__")
@@ -100,8 +100,8 @@ def _hooked(name: str, original: Any) -> Any:
             finally:
                 _within.reset(token)
 
-        # The SDK's own sessions are leaves: their threads and their HTTP would say nothing that the effect does not.
-        # One of the program's own may ask a model for a summary.
+        # The SDK's own sessions are leaves: the effect has all that their threads and HTTP requests do. A session of
+        # the program's own may ask a model for a summary.
         leaf = type(self).__module__.partition(".")[0] == "agents"
         result = await aperform(Effect("memory", name, _question(self, name, args, options), leaf=leaf), live)
         if shadow is not None:
@@ -130,7 +130,7 @@ def _id(session: Any) -> str | None:
     try:
         return str(session.session_id)
     except Exception:
-        # One that its service has yet to give.
+        # The session's service has not given the id yet.
         return None
 
 
@@ -138,10 +138,10 @@ def _id(session: Any) -> str | None:
 
 
 class _Shadow:
-    """A session as it was at the step, and goes on from there in a fork.
+    """A fork's copy of a session, which goes on from its state at the step.
 
     Attributes:
-        items: Its items, as far as known; None while nothing is.
+        items: Its items, as far as known; None while none are.
     """
 
     def __init__(self) -> None:
@@ -150,9 +150,9 @@ class _Shadow:
     async def answer(
         self, original: Any, session: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """Return the session's answer, as if it had gone on."""
+        """Return the session's answer from its state in the fork."""
         if self.items is None and name in ("get_items", "pop_item", "add_items"):
-            # Nothing of it was read or written before the step: it is as it is found.
+            # The program did not use it before the step: take its real state.
             self.items = list(await _found(session, original if name == "get_items" else None))
         items = self.items or []
         if name == "get_items":
@@ -188,7 +188,7 @@ _shadows: WeakKeyDictionary[Run, dict[Any, _Shadow]] = WeakKeyDictionary()
 
 
 def _shadow(run: Run, session: Any) -> _Shadow:
-    """Two objects for one session in one database are the same session."""
+    """Return the copy of a session, the same for two objects of one session in one database."""
     place = str(getattr(session, "db_path", ""))
     key = id(session) if place == ":memory:" else (type(session), _id(session), place)
     return _shadows.setdefault(run, {}).setdefault(key, _Shadow())

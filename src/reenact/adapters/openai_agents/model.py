@@ -20,7 +20,7 @@ _EVENTS = answer_wire.EventsWire()
 
 
 def hooked(original: Any) -> Any:
-    """`get_model`, whose model is wrapped where something is recorded or replayed."""
+    """Hook `get_model`: wrap its model in a recording or replay."""
 
     def get_model(agent: Any, run_config: Any) -> Any:
         model = original(agent, run_config)
@@ -42,12 +42,12 @@ def hooked(original: Any) -> Any:
 class AgentsModel:
     """A proxy that turns the requests to the wrapped model into effects of kind `model`.
 
-    They are leaves: the HTTP that carries them is not recorded beside them. In all else, for `isinstance` too, it is
-    the wrapped model.
+    They are leaves: the HTTP requests that carry them are not recorded beside them. In all other respects, for
+    `isinstance` too, it is the wrapped model.
 
     Args:
         wrapped: The model that answers live.
-        scope: Where its effects are named: the agent at work, whichever of the SDK's tasks asks.
+        scope: The scope of its effects: that of the running agent, in any of the SDK's tasks.
     """
 
     __wrapped__: Any
@@ -82,7 +82,7 @@ class AgentsModel:
         return repr(self.__wrapped__)
 
     async def get_response(self, *args: Any, **options: Any) -> Any:
-        """One answer, whole."""
+        """Return one whole answer."""
         failed: openai.APIError | None = None
 
         async def live() -> Any:
@@ -101,7 +101,7 @@ class AgentsModel:
         raise raised
 
     def stream_response(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
-        """One answer, event by event."""
+        """Yield the events of one answer."""
         with entered(self._self_scope):
             call = begin(self._self_effect(args, options, stream=True), _EVENTS)
         if call is None:
@@ -117,7 +117,7 @@ class AgentsModel:
         return Effect("model", str(name or type(self.__wrapped__).__name__), asked, leaf=True)
 
     def _self_asked(self) -> Any:
-        """The model that answers live: in a fork perhaps another one."""
+        """Return the model that answers live: in a fork perhaps another one."""
         other = self._self_scope.run.model
         return self.__wrapped__ if other is None else _another(self.__wrapped__, other)
 
@@ -136,7 +136,7 @@ def _another(model: Any, name: str) -> Any:
 
 
 async def _replayed(call: Call) -> AsyncIterator[Any]:
-    """The recorded events."""
+    """Yield the recorded events."""
     try:
         await call.recorded.aserve()
         async with aclosing(call.recorded.apieces()) as events:  # type: ignore[type-var]
@@ -149,7 +149,7 @@ async def _replayed(call: Call) -> AsyncIterator[Any]:
 
 
 class _Source:
-    """A live stream's events; its error is kept in a form that can be recorded."""
+    """A live stream's events; converts its error into a form that can be recorded."""
 
     def __init__(self, call: Call, events: Any) -> None:
         self._call = call
@@ -161,7 +161,7 @@ class _Source:
         return self
 
     async def begin(self) -> None:
-        """Wait for the first event: a request that is refused has no answer, not a broken one."""
+        """Wait for the first event, so that a refused request is an error, not a broken stream."""
         async with areporting(self._call):
             async for event in self:
                 self._first.append(event)
@@ -177,7 +177,7 @@ class _Source:
             raise client_errors.recordable(error) from error.__cause__
 
     async def aclose(self) -> None:
-        """The program reads no further."""
+        """Note that the program stops reading."""
         close = getattr(self._events, "aclose", None)
         if close is not None:
             with entered(self._call.inner):
@@ -185,7 +185,7 @@ class _Source:
 
 
 async def _live(call: Call, opened: Callable[[], Any]) -> AsyncIterator[Any]:
-    """The live events, each recorded before the program sees it."""
+    """Yield the live events, each recorded before the program gets it."""
     with reporting(call):
         source = _Source(call, aiter(opened()))
     try:

@@ -1,7 +1,7 @@
-"""The question of a model, as trees that two runs of the same program make alike.
+"""The question of a model as trees, equal in equal runs.
 
-Everything that may reach the model is in. Values that the SDK makes up anew in every run are out: the key by which a
-provider finds its cache again.
+They have everything that may reach the model, except values that the SDK generates in every run: the key of a
+provider's cache.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reenact.adapters.openai_agents.answer_wire import fields_of, plain
 _POSITIONS = (
     "system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing",
 )  # fmt: skip
-"""The parameters of `Model.get_response` that may come without their names."""
+"""The positional parameters of `Model.get_response`."""
 
 _NEVER_SENT = {"retry", "timeout", "preserve_raw_usage"}
 _MADE_UP = "agents-sdk:run:"
@@ -26,7 +26,7 @@ _NOTHING = object()
 
 
 def of(args: Sequence[Any], options: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
-    """The arguments of a model effect, from those of `get_response` and `stream_response`."""
+    """Return the arguments of a model effect, from those of `get_response` or `stream_response`."""
     given = {**dict(zip(_POSITIONS, args, strict=False)), **options}
     asked: dict[str, Any] = {
         "stream": stream,

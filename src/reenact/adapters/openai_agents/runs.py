@@ -1,4 +1,4 @@
-"""One run of the SDK's, from its first agent to the last: where its effects are named."""
+"""One run of the SDK's, from its first agent to the last, and the scopes of its effects."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Flight:
     """A run that is recorded or replayed.
 
     Args:
-        around: Where it was started.
-        agent: With which agent.
+        around: The scope that started it.
+        agent: Its first agent.
 
     Attributes:
-        scope: That of the agent that is at work: a handoff ends one and begins another.
+        scope: The scope of the running agent: a handoff ends one and begins another.
         models: The wrapped models of the run, by the models themselves and their scopes.
     """
 
@@ -40,7 +40,7 @@ class Flight:
         self.at(agent)
 
     def at(self, agent: Any) -> Scope:
-        """The scope of an agent that is at work from now on."""
+        """Set and return the scope of an agent that runs from now on."""
         name = str(getattr(agent, "name", None) or "agent")
         if name != self._name:
             self._name = name
@@ -98,14 +98,14 @@ def hooked_run_streamed(original: Any) -> Any:
 def _begun(scope: Scope, agent: Any, given: Any, options: dict[str, Any]) -> Flight:
     session = options.get("session")
     if session is not None:
-        # A class that only looks like a session is known by its first use as one.
+        # A class without the base of sessions is found by its first use as one.
         memory.learn(type(session))
-    # A run that goes on after an interruption begins with the agent that was interrupted.
+    # A run that goes on after an interruption begins with the interrupted agent.
     return Flight(scope, getattr(given, "_current_agent", None) or agent)
 
 
 def _context(given: Any, options: dict[str, Any]) -> Any:
-    """The program's own context object."""
+    """Return the program's own context object."""
     context = options.get("context")
     if context is None:
         context = getattr(given, "_context", None)

@@ -20,14 +20,14 @@ from reenact.core.model.event import Effect, Source
 def hooked_invoker(original: Any) -> Any:
     """Hook the `__call__` of the SDK's tool invoker, inside the handler of its failures.
 
-    So an error is recorded as what it was, and the handler, which is the program's, runs in a replay too.
+    So the error itself is recorded, and the handler, which is the program's, runs in a replay, too.
     """
 
     async def invoke(self: Any, ctx: Any, input: str) -> Any:  # noqa: A002
         scope = current()
         if scope is None or scope.hidden:
             return await original(self, ctx, input)
-        # A copy: it is called by several at once.
+        # A copy, as several calls may run at once.
         recorded = object.__new__(type(self))
         recorded.__dict__.update(self.__dict__)
         inner = self._invoke_tool_impl
@@ -41,7 +41,7 @@ def hooked_invoker(original: Any) -> Any:
 
 
 def hooked_invoke(original: Any, invoker: type) -> Any:
-    """Hook the one function that all tools pass, for hand-made tools without an invoker."""
+    """Hook the function that invokes all tools, for tools without an invoker."""
 
     async def invoke(*, function_tool: Any, context: Any, arguments: str) -> Any:
         scope = current()
@@ -53,7 +53,7 @@ def hooked_invoke(original: Any, invoker: type) -> Any:
 
 
 def _wrapped(tool: Any) -> Any:
-    """A tool whose function is recorded; its signature tells the SDK what to hand it."""
+    """Return a tool whose function is recorded; the SDK passes arguments by its signature."""
     inner = tool.on_invoke_tool
 
     @wraps(inner)
@@ -72,7 +72,7 @@ async def _performed(
     name: str | None = None,
     source: Source | None = None,
 ) -> Any:
-    """One call with the arguments that the model gave; the context is no part of the question."""
+    """Perform a call with the model's arguments; the context is not part of the question."""
     flight = runs.flying()
     called = getattr(ctx, "qualified_tool_name", None) or getattr(ctx, "tool_name", None) or name or "tool"
     owner = getattr(ctx, "tool_call_id", None)
@@ -90,7 +90,7 @@ def _function(invoke: Any) -> Any:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """The model's words for the arguments, as they are where they are no JSON object."""
+    """Return the model's arguments; the text itself if it is no JSON object."""
     try:
         found = json.loads(text) if text else {}
     except ValueError:
@@ -124,7 +124,7 @@ def hooked_executor(original: Any, attribute: str) -> Any:
 
 
 def hooked_editor(original: Any) -> Any:
-    """The `execute` of a patch: each file that the editor creates, changes or deletes."""
+    """Hook the `execute` of a patch: each file that the editor creates, changes or deletes."""
 
     async def execute(cls: Any, *, call: Any, **options: Any) -> Any:
         scope = current()
@@ -138,7 +138,7 @@ def hooked_editor(original: Any) -> Any:
 
 
 def hooked_computer(original: Any) -> Any:
-    """Hook the one function of all computer actions; it returns the screen for the model."""
+    """Hook the function of all computer actions, which returns the screen for the model."""
 
     async def act(cls: Any, computer: Any, tool_call: Any) -> Any:
         scope = current()
@@ -163,7 +163,7 @@ class _Editor:
 
 
 def _acting(name: str, call: Any, inner: Any) -> Any:
-    """A function that acts for the model, sync or async, as an effect named after its tool."""
+    """Return a function, sync or async, whose calls are effects named after its tool."""
 
     @wraps(inner)
     async def act(*args: Any) -> Any:
@@ -171,7 +171,7 @@ def _acting(name: str, call: Any, inner: Any) -> Any:
             result = inner(*args)
             return await result if isawaitable(result) else result
 
-        # One call may change several files: which one this is about, its operation says.
+        # One call may change several files: the operation names this one.
         parts = {part: getattr(args[0], part, None) for part in ("type", "path", "diff", "move_to")}
         asked = {"operation": parts} if parts["path"] is not None else {}
         return await _act(name, call, asked, live)

@@ -1,7 +1,7 @@
-"""Keep the SDK's reports to its maker's service out of the run: no part of the program.
+"""Keep the SDK's reports to OpenAI's tracing service out of the run.
 
-While recording, it reports as usual, unrecorded. In a replay, and in a fork, it reports nothing: that run has been
-reported already.
+While recording, the SDK reports as usual, unrecorded. A replay or fork reports nothing: the run has been reported
+already.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def hooked_report(original: Any) -> Any:
             return original(self, *args)
         if scope.run.replaying or scope.run.forked:
             return None
-        # The thread that it may start is none of the program's.
+        # It may start a thread, which is not the program's.
         with entered(None):
             return original(self, *args)
 
@@ -28,7 +28,7 @@ def hooked_report(original: Any) -> Any:
 
 
 def hooked_export(original: Any) -> Any:
-    """`export`, also where the program asks for it: the request is not recorded."""
+    """`export`, also called by the program: the request is not recorded."""
 
     def export(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()

@@ -1,8 +1,7 @@
 """Pydantic AI: every agent's model requests and tool calls, and `pydantic_ai.direct`.
 
-`Agent.iter` is the one funnel of all ways to run an agent. While something is recorded or replayed, each run gets
-one more capability, by which its model and its tools are wrapped; else nothing is added. `docs/pydantic-ai.md` says
-what is recorded, how it is matched, and what is not seen.
+All ways to run an agent call `Agent.iter`. In a recording or replay, each run gets one more capability, which wraps its
+model and its tools. `docs/pydantic-ai.md` says what is recorded, how it is matched, and what is not seen.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def install(module: ModuleType) -> None:
 
 
 def _check(module: Any) -> None:
-    """All or nothing: half of an agent's calls would be worse than none."""
+    """Check all names before any patch: half of an agent's calls would be worse than none."""
     missing = None
     try:
         from pydantic_ai.capabilities import AbstractCapability
@@ -51,7 +50,7 @@ def _check(module: Any) -> None:
 
 
 def _hooked(original: Any) -> Any:
-    """`Agent.iter` with one more capability where something is recorded or replayed."""
+    """Hook `Agent.iter`: add a capability in a recording or replay."""
 
     @wraps(original)
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
@@ -87,7 +86,7 @@ def _install_direct(module: Any) -> None:
 
         chosen = infer_model(model)
         if isinstance(chosen, InstrumentedModel):
-            # Wrapped within, it would not be known as instrumented, and instrumented again.
+            # Wrapped inside, it would not be recognised as instrumented, and be instrumented twice.
             return RecordedModel(original(chosen, *args, **options), scope)
         return original(RecordedModel(chosen, scope), *args, **options)
 

@@ -35,19 +35,19 @@ class FlightRecorder(AbstractCapability[Any]):
         self._model: RecordedModel | None = None
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Innermost."""
+        """Return the innermost position."""
         return CapabilityOrdering(position="innermost")
 
     async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> AgentRunResult[Any]:
-        """Name the run after its agent: what its parallel tasks ask is told apart by that."""
+        """Name the run after its agent, which distinguishes the requests of parallel runs."""
         name = getattr(ctx.agent, "name", None) or "agent"
-        # A span of the scope that started the run, not of the framework's task that has come to wrap it.
+        # A span of the scope that started the run, not of the framework's task that wraps it.
         self.scope = self.scope.span(f"agent:{name}")
         with entered(self.scope), belongings.tracked(DEPS, ctx.deps, self.scope):
             return await handler()  # type: ignore[no-any-return]
 
     def get_wrapper_model(self, model: Model[Any]) -> Model[Any]:
-        """The model of the next request, wrapped."""
+        """Return the wrapped model of the next request."""
         if self._model is None or self._model.wrapped is not model:
             self._model = RecordedModel(model, self.scope)
         return self._model
@@ -60,13 +60,13 @@ class FlightRecorder(AbstractCapability[Any]):
 class FlightRecorderBefore262(FlightRecorder):
     """The same for a version without wrapped models: each request is wrapped.
 
-    What a model is asked beside requests (`count_tokens`) is recorded there by its HTTP.
+    A model's other calls (`count_tokens`) are recorded by their HTTP requests there.
     """
 
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
     ) -> ModelResponse:
-        """Wrap one request. A copy is handed on: the program's capabilities see their own model."""
+        """Wrap one request, in a copy: the program's capabilities see their own model."""
         model = self.get_wrapper_model(request_context.model)
         return await handler(replace(request_context, model=model))  # type: ignore[no-any-return]
 
@@ -81,8 +81,8 @@ def recorder_of(scope: Scope) -> FlightRecorder:
 class RecordedToolset(WrapperToolset[Any]):
     """Turns calls of the wrapped tools into effects of kind `tool`.
 
-    Here rather than in `wrap_tool_execute`, which also spans the framework's own counting of calls and retries:
-    answered from there, a replay would run into no limit.
+    Not in `wrap_tool_execute`, which includes the framework's own counting of calls and retries: with answers from
+    there, a replay would reach no limit.
     """
 
     recorder: FlightRecorder

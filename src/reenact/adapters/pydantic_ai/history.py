@@ -1,11 +1,10 @@
 """Long histories, each message encoded once.
 
-A chat's whole history goes with every request, and most of it went with the one before. Whether a message is still
-the one that was encoded is looked at each time, for programs may change messages in place: all of its fields are
-compared with copies that were taken of them. Python does that in C, and texts by identity first: a history of 1 MB
-takes a hundred microseconds. What such a comparison does not see (the inside of containers; numbers, since to Python
-1, 1.0 and True are equal) is encoded again and compared as bytes. Only an object that says of itself that it equals a
-text is taken for that text.
+Every request has the chat's whole history, most of which the last request had, too. Programs may change messages in
+place, so each time all fields of a message are compared with copies of those that were encoded. Python does that in C,
+and compares texts by identity first: a history of 1 MB takes a hundred microseconds. Values that such a comparison does
+not distinguish (the inside of containers; numbers, since 1, 1.0 and True are equal) are encoded again and compared as
+bytes. Only an object whose `__eq__` claims to equal a text is taken for that text.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from reenact.core.boundary import Run
 from reenact.core.model import codec
 
 _MOST = 32
-"""So many histories are known at once; an agent's run asks with one, or with a few."""
+"""The maximum number of cached histories; an agent's run has one, or a few."""
 
 _parts = attrgetter("parts")
 _Place = tuple[int, str]
@@ -41,12 +40,12 @@ class Histories:
         """Each message, encoded as `message.encoded` does it."""
         if not messages:
             return codec.Items([])
-        # A history is known again by its first message, which it holds: while it does, the id is nobody else's.
-        # Who asks with it has it alone until he is done; whoever else comes meanwhile begins anew.
+        # A history is found by the id of its first message, which it keeps alive. One request at a time uses it;
+        # another one at the same time begins a new history.
         key = id(messages[0])
         history = self._known.pop(key, None)
         if history is None:
-            # Many requests are the only ones of their kind: what it takes to know a history is done the second time.
+            # Many histories have only one request: a history is cached from its second request on.
             reduce = one.Reducer()
             data = [one.encoded(message, reduce) for message in messages]
             items = codec.Items(data, rest=any(type(item) is not bytes for item in data), memory=self._memory)
@@ -65,21 +64,21 @@ _runs: WeakKeyDictionary[Run, Histories] = WeakKeyDictionary()
 
 
 def of_run(run: Run) -> Histories:
-    """The histories of a recording or replay under way, which its agents hand on to each other."""
+    """Return the histories of a recording or replay, which all of its agents share."""
     return _runs.setdefault(run, Histories())
 
 
 class _Message:
     """One message as it was when encoded: its data and its generated ids, in order.
 
-    The copies of its fields are shallow: what lies deeper is in `odd`, as (index of the part, name), the index -1
-    for the message itself, with its bytes in `odds`. `kept` is whether it can be known again by all that.
+    The copies of its fields are shallow: nested fields are in `odd`, as (index of the part, name), with -1 as the index
+    of the message itself, and their bytes in `odds`. `kept` is True if the message can be recognised by all that.
     """
 
     __slots__ = ("data", "fields", "ids", "kept", "kind", "odd", "odds", "part_fields", "part_kinds")
 
     def __init__(self, message: Any, reduce: one.Reducer) -> None:
-        # The copies first: what another thread changes meanwhile is seen to have changed the next time.
+        # The copies first: a change by another thread during the encoding is then found the next time.
         copied = self._copied(message)
         reduce.named.clear()
         self.data = one.encoded(message, reduce)
@@ -97,7 +96,7 @@ class _Message:
             self.odd += [(index, name) for index, part in enumerate(parts) for name in one.intricate(part)]
             self.odds = [one.verbatim(_field(message, *place)) for place in self.odd]
         except Exception:
-            # A class of the program's own, or bytes, which have to be encoded each time.
+            # A class of the program's own, or bytes, must be encoded each time.
             return False
         return True
 
@@ -116,7 +115,7 @@ class _Message:
                 )
             )
         except Exception:
-            # Something else stands there now, which cannot even be compared.
+            # The field has another value now, which cannot be compared.
             return False
 
 
@@ -125,10 +124,10 @@ def _field(message: Any, index: int, name: str) -> Any:
 
 
 class _History:
-    """The messages of one request. All fields lie side by side, for one comparison.
+    """The messages of one request. All fields are in one list, for one comparison.
 
     Args:
-        first: The first message itself, held as long as this is.
+        first: The first message, kept alive as long as this history.
     """
 
     def __init__(self, first: Any) -> None:
@@ -152,7 +151,7 @@ class _History:
         self._part_odds: list[bytes] = []
 
     def become(self, messages: Sequence[Any]) -> None:
-        """Follow the chat: to these messages, which mostly begin as the last ones did."""
+        """Replace the messages by these, which mostly begin as the last ones did."""
         if self._begins(messages):
             reduce = one.Reducer(self._ids)
             self._add([_Message(message, reduce) for message in messages[len(self.data) :]])

@@ -1,7 +1,7 @@
-"""One message (or tool) as a tree that two runs of the same program make alike.
+"""One message (or tool) as a tree, equal in equal runs.
 
-Everything that may reach the model is in, by a list of what is out: a name missing on that list is a loud false
-divergence, whereas one missing on a list of what is in would be a silent wrong answer.
+It has all fields except those in a list: a field missing in that list causes a false divergence, which is seen; one
+missing in a list of fields to keep would cause a wrong answer in silence.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def _dumped(value: Any, reduce: Reducer) -> bytes | None:
     try:
         data = orjson.dumps(value, reduce, _OPTIONS)
     except (TypeError, ValueError):
-        # Bytes, keys that are no text, lone surrogates: the codec knows them all.
+        # Bytes, keys that are no text, lone surrogates: only the codec encodes them.
         return None
-    # Keys that look like the codec's own tags are escaped there. Few texts have any of that: the first look is ten
-    # times faster than the others.
+    # The codec escapes keys that look like its own tags. Few texts have any: the first test is ten times as fast as the
+    # others.
     return None if b"$" in data and (b'{"$' in data or b',"$' in data) else data
 
 
@@ -74,12 +74,12 @@ def _walked(tree: Any) -> bytes | None:
 
 
 class Reducer:
-    """Turns what orjson does not know into what it does, one message after the other.
+    """Turns values that orjson cannot encode into ones that it can, one message after the other.
 
-    Generated ids are numbered in the order in which they appear: at random, they would differ in every run.
+    Random ids are replaced by their numbers in the order in which they appear, equal in equal runs.
 
     Args:
-        ids: The numbers of those that earlier messages have.
+        ids: The numbers of the ids in earlier messages.
     """
 
     def __init__(self, ids: Mapping[str, str] | None = None) -> None:
@@ -114,7 +114,7 @@ class Reducer:
         return tree
 
     def whole(self, value: Any) -> Any:
-        """The same, all levels, as Python values for the codec."""
+        """Return a value with all of its levels reduced, as Python values for the codec."""
         if _known(value):
             return {name: self.whole(item) for name, item in self(value).items()}
         if type(value) in {list, tuple}:
@@ -144,9 +144,9 @@ def verbatim(value: Any) -> bytes:
 
 
 def intricate(value: Any) -> list[str]:
-    """Return the encoded fields of a message or part that hold more than a text or None.
+    """Return the encoded fields of a message or part whose values are neither text nor None.
 
-    Raises TypeError for an object of which that cannot be told.
+    Raises TypeError for an object of another library.
     """
     shape = _shapes.get(type(value))
     if shape is None:
@@ -181,11 +181,11 @@ def _learnt(kind: type) -> _Shape:
     for field in dataclasses.fields(kind):
         if field.name in _OUT or field.name.startswith("_"):
             continue
-        # Only what tells one kind of part from another is worth its place although it is the default.
+        # Of fields with their default, only those that distinguish kinds of parts are kept.
         kept = field.default is dataclasses.MISSING or field.name in {"kind", "part_kind"}
         names.append(field.name)
         defaults.append(_NO_DEFAULT if kept else field.default)
-    # One name alone would give no tuple.
+    # `attrgetter` of a single name returns no tuple.
     values = (
         attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
     )

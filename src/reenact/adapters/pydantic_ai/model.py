@@ -33,12 +33,12 @@ _WHOLE = object_wire.ResponseWire()
 class RecordedModel(WrapperModel):
     """Turns the requests to the wrapped model into effects of kind `model`.
 
-    They are leaves: the HTTP that carries them is not recorded beside them. A model that tries several others
-    (`FallbackModel`) is one effect, named after all of them, with the answer that came out in the end.
+    They are leaves: the HTTP requests that carry them are not recorded beside them. A model that tries several others
+    (`FallbackModel`) is one effect, named after all of them, with the final answer.
 
     Args:
         wrapped: The model that answers live.
-        scope: Where its effects are named: the agent's run, whichever of the framework's tasks asks.
+        scope: The scope of its effects: that of the agent's run, in any of the framework's tasks.
     """
 
     def __init__(self, wrapped: Model[Any], scope: Scope) -> None:
@@ -48,7 +48,7 @@ class RecordedModel(WrapperModel):
 
     @property
     def _asked(self) -> Model[Any]:
-        """The model that answers live: in a fork perhaps another one."""
+        """Return the model that answers live: in a fork perhaps another one."""
         other = self._scope.run.model
         return self.wrapped if other is None else _another(self.wrapped, other)
 
@@ -58,7 +58,7 @@ class RecordedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """One answer, whole."""
+        """Return one whole answer."""
         args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
@@ -85,7 +85,7 @@ class RecordedModel(WrapperModel):
     async def compact_messages(
         self, request_context: ModelRequestContext, *, instructions: str | None = None
     ) -> ModelResponse:
-        """A shorter history, written by the model."""
+        """Return a shorter history, written by the model."""
         context = request_context
         args = self._args(context.messages, context.model_settings, context.model_request_parameters)
         args["instructions"] = instructions
@@ -104,7 +104,7 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncIterator[StreamedResponse]:
-        """One answer, event by event."""
+        """Yield one answer, a stream of events."""
         args = self._args(messages, model_settings, model_request_parameters, stream=True)
         with entered(self._scope):
             call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), object_wire.Stream())

@@ -1,4 +1,4 @@
-"""Streamed answers: the live one teed event by event, and the one that a replay hands out."""
+"""Streamed answers: the live stream, recorded event by event, and the stream of a replay."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Tee:
         return self._ready.popleft()
 
     async def aclose(self) -> None:
-        """The program reads no further."""
+        """Note that the program stops reading."""
         self.close()
         close = getattr(self._source, "aclose", None)
         if close is not None:
             await close()
 
     def close(self) -> None:
-        """Report that the program reads no further. Harmless after the end."""
+        """Report that the program stops reading. Harmless after the end."""
         self._call.close(cancelled=self._asked)
 
     def _deliver(self) -> None:
@@ -107,7 +107,7 @@ class ReplayedStream(StreamedResponse):
         return self._event_iterator
 
     async def draw(self) -> ModelResponseStreamEvent | None:
-        """The next recorded event, or None at the recorded end."""
+        """Return the next recorded event, or None at the recorded end."""
         got: list[Any] = []
         while await self._call.recorded.apiece(got.append):
             chunk = got.pop()
@@ -125,26 +125,26 @@ class ReplayedStream(StreamedResponse):
             yield event
 
     async def close_stream(self) -> None:
-        """There is no connection to close."""
+        """Do nothing: there is no connection to close."""
 
     def get(self) -> ModelResponse:
-        """The response so far; read to its end, the recorded one to the letter."""
+        """Return the response so far; after its end, exactly the recorded one."""
         if self._whole is None:
             return super().get()
-        # A new one each time, as the base class makes it: the framework writes into what it gets.
+        # A new object each time, as in the base class: the framework writes into it.
         response = copy.copy(self._whole)
         response.parts = list(response.parts)
         return response
 
     def _apply(self, event: ModelResponseStreamEvent, count: int) -> None:
-        """Let the parts so far follow an event, the `count`-th chunk."""
+        """Apply an event, the `count`-th chunk, to the parts so far."""
         if count > self._applied:
             self._applied = count
             _follow(self._parts_manager, event)
         if isinstance(event, FinalResultEvent):
             self.final_result_event = event
         elif isinstance(event, PartEndEvent) and event.next_part_kind is not None:
-            # A part is seen to end when the next one begins: live, that one is among the parts by now.
+            # The end of a part is reported when the next one begins: live, that one is among the parts already.
             pieces = self._call.answer.pieces if self._call.answer is not None else ()
             following = (
                 self._call.wire.load(pieces[count].value).get("event") if count < len(pieces) else None
@@ -189,10 +189,10 @@ class ReplayedStream(StreamedResponse):
 
 
 def _follow(manager: Any, event: ModelResponseStreamEvent) -> None:
-    """Let the parts so far follow an event."""
+    """Apply an event to the parts so far."""
     if hasattr(manager, "apply_event"):
         manager.apply_event(event)
-    # Versions before 2.62 have no word for it.
+    # Versions before 2.62 have no method for it.
     elif isinstance(event, PartStartEvent):
         manager.handle_part(vendor_part_id=event.index, part=copy.copy(event.part))
     elif isinstance(event, PartDeltaEvent):
@@ -218,4 +218,4 @@ class _Events:
         return event
 
     async def aclose(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is open."""

@@ -35,7 +35,7 @@ WAITS = {
     "_in_time", "_of_lists", "_of_number", "_of_pipe", "_of_socket", "_rested", "_slept", "_until_notified", "_wait",
     "_waited", "can_read", "live", "now", "pause", "perform", "poll", "wait",
 }  # fmt: skip
-"""Reenact's functions that call a wait in C: a signal there does not interrupt work of Reenact's."""
+"""Reenact's functions that call a wait in C, where a signal interrupts no work of Reenact's."""
 
 sleep = time.sleep
 send: Any = getattr(signal, "pthread_kill", None)

@@ -1,7 +1,7 @@
 """websockets: connecting, each message and closing are effects, in asyncio and in threads.
 
-So each message has its place in the order of the run, and its address by its connection: what is sent is compared with
-what was sent then, what is received comes from the recording. The old `websockets.legacy` is left alone.
+Each message has its place in the order of the run, and an address below its connection. Messages that are sent are
+compared with the recorded ones; received ones come from the recording. The old `websockets.legacy` is not hooked.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from reenact.core.boundary import aperform, areporting, astream, begin, current,
 
 
 def opener(connect: Any) -> str:
-    """Return the name of the method that opens a connection: another one since websockets 17."""
+    """Return the name of the method that opens a connection; it has changed in websockets 17."""
     return "__await_impl__" if "__await_impl__" in vars(connect) else "connect"
 
 
 def install(library: Any) -> None:
-    """Patch it; all that is patched is known to be there."""
+    """Patch the module; the caller has checked that it has all names."""
     connection = library.ClientConnection.__mro__[1]
     hooks.patch(library.connect, "__init__", _noted, library="websockets")
     hooks.patch(library.connect, opener(library.connect), _connect, library="websockets")
@@ -38,7 +38,7 @@ def install(library: Any) -> None:
 
 
 class _Transport:
-    """In the place of a transport: there is none in a replay."""
+    """Replaces a transport: a replay has none."""
 
     def __init__(self, addresses: list[Any]) -> None:
         self._known = dict(zip(("sockname", "peername"), addresses, strict=True))
@@ -53,7 +53,7 @@ class _Transport:
         return False
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        # write, abort, pause_reading …: nothing is there to be moved.
+        # write, abort, pause_reading …: nothing happens.
         return lambda *_args, **_options: None
 
 
@@ -167,7 +167,7 @@ def _send(original: Any) -> Any:
         if joined is None:
             return await original(connection, message, text=text)  # type: ignore[no-any-return]
         if isinstance(message, AsyncIterable):
-            # Compared as a whole, so read first.
+            # The message is compared as a whole, so it is read first.
             message = [part async for part in message]
         message = link.whole(message)
         await _asked(

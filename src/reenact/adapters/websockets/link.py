@@ -28,14 +28,14 @@ _WELCOME = (
 
 
 class Link:
-    """Stands at a connection from its opening on.
+    """The recorded state of one connection.
 
     Args:
         scope: The scope that opened it.
-        url: Whom it talks to.
+        url: The address of its server.
 
     Attributes:
-        taken: Messages that came when their reader was being cancelled: the next reader gets them.
+        taken: Messages that came while their reader was cancelled: the next reader gets them.
     """
 
     def __init__(self, scope: Scope, url: str) -> None:
@@ -45,13 +45,13 @@ class Link:
         self._scopes = {scope.call: scope.span(f"websocket:{self.place}")}
 
     def effect(self, verb: str, args: dict[str, Any]) -> Effect:
-        """A question to this connection."""
+        """Return an effect of this connection."""
         return Effect("websocket", f"{verb} {self.place}", args, leaf=True)
 
     def scope(self) -> Scope:
-        """The scope of its effects: below the connection, for every task or thread.
+        """Return the scope of its effects: below the connection, for every task or thread.
 
-        Inside another effect (a tool) they belong to that, and vanish with it.
+        Inside another effect (a tool) they belong to that effect.
         """
         scope = current()
         assert scope is not None
@@ -72,7 +72,7 @@ class Inside:
 
 
 def inside(connection: T) -> T:
-    """Mark a connection that is just opened where nothing is recorded on its own."""
+    """Mark a connection that was opened inside an effect recorded as a whole."""
     scope = current()
     if scope is not None:
         connection._reenact = Inside(scope.run)  # type: ignore[attr-defined]
@@ -98,8 +98,8 @@ def of(connection: Any) -> Link | None:
 class NotConnected(ConnectionClosedError):
     """A message for a connection opened from a recording, after the program has gone live.
 
-    That is in a fork, or a replay with `live=[...]`. It derives from websockets' own error, so that a program that
-    reconnects does so.
+    That is in a fork, or a replay with `live=[...]`. It derives from websockets' own error, so that a program with
+    reconnection reconnects.
     """
 
     def __init__(self, place: str) -> None:
@@ -125,7 +125,7 @@ def really(original: Callable[..., T], connection: Any, *args: Any, **options: A
 
 
 def opening(url: str, headers: Any, subprotocols: Iterable[str] | None) -> Effect:
-    """The question that opens a connection. What websockets adds by itself is not part of it."""
+    """Return the effect that opens a connection, without the headers that websockets adds."""
     given = Headers(headers or {}).raw_items()
     args: dict[str, Any] = {"url": url, "headers": {key.lower(): value for key, value in given}}
     if subprotocols:
@@ -134,7 +134,7 @@ def opening(url: str, headers: Any, subprotocols: Iterable[str] | None) -> Effec
 
 
 def sending(message: Any, text: bool | None) -> dict[str, Any]:
-    """The arguments of a message that is sent: text, bytes, or a list of its fragments."""
+    """Return the arguments of a sent message: text, bytes, or a list of its fragments."""
     return {"message": _plain(message), **({} if text is None else {"text": text})}
 
 
@@ -145,14 +145,14 @@ def _plain(message: Any) -> Any:
 
 
 def whole(message: Any) -> Any:
-    """A message that can be looked at and sent afterwards: of an iterable, its fragments."""
+    """Return a message that can be recorded and then sent: of an iterable, its fragments."""
     if isinstance(message, (str, bytes, bytearray, memoryview, dict)) or not isinstance(message, Iterable):
         return message
     return list(message)
 
 
 def receiving(decode: bool | None) -> dict[str, Any]:
-    """The arguments of waiting for a message."""
+    """Return the arguments of a wait for a message."""
     return {} if decode is None else {"decode": decode}
 
 
@@ -200,7 +200,7 @@ def closing(connection: Any) -> dict[str, Any]:
 
 
 def closed(connection: Any, kept: dict[str, Any] | ConnectionClosed) -> None:
-    """Bring a recorded connection to its end: its code and reason can be asked from now on."""
+    """Bring a recorded connection to its end, with its code and reason."""
     protocol = connection.protocol
     if not hasattr(connection, _RECORDED) or protocol.state is CLOSED:
         return
@@ -219,13 +219,13 @@ def closed(connection: Any, kept: dict[str, Any] | ConnectionClosed) -> None:
 def refused(error: BaseException) -> None:
     """Keep the headers of the server's answer with a refusal, in a recordable type."""
     if isinstance(error, InvalidStatus):
-        # The error itself again, for those who ask in a way that has long been given up.
+        # A deprecated attribute has the error itself, which cannot be recorded.
         error.response._exception = None
         setattr(error, _HEADERS, [[key, value] for key, value in error.response.headers.raw_items()])
 
 
 def refusal(error: BaseException) -> BaseException:
-    """A recorded refusal, with its server's answer whole again."""
+    """Return a recorded refusal with its server's answer restored."""
     kept = getattr(error, _HEADERS, None)
     if isinstance(error, InvalidStatus) and isinstance(kept, list):
         error.response.headers = Headers([(key, value) for key, value in kept])

@@ -24,7 +24,7 @@ def methods(library: Any) -> tuple[str, ...]:
 
 
 def install(library: Any) -> None:
-    """Patch it; all that is patched is known to be there."""
+    """Patch the module; the caller has checked that it has all names."""
     original = library.connect
     if getattr(original, "_reenact", False):
         return
@@ -47,13 +47,13 @@ def install(library: Any) -> None:
         return
     connect = wraps(original)(_connect(original, library.ClientConnection))
     connect._reenact = True  # type: ignore[attr-defined]
-    # Modules that have imported it by name hold the original.
+    # Also in modules that have imported it by name.
     early.put(library, "connect", connect, everywhere=True)
     early.rebind()
 
 
 class _Socket:
-    """In the place of a socket: there is none in a replay."""
+    """Replaces a socket: a replay has none."""
 
     def __init__(self, addresses: list[Any]) -> None:
         self._addresses = addresses
@@ -65,7 +65,7 @@ class _Socket:
         return self._addresses[1]
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        # sendall, shutdown, close …: nothing is there to be moved.
+        # sendall, shutdown, close …: nothing happens.
         return lambda *_args, **_options: None
 
 
@@ -130,7 +130,7 @@ def _opened(kind: Any, uri: str, kept: Any) -> Any:
         link.opened(connection, kept)
     connection.recv_messages.close()
     if hasattr(connection, "shutdown_watcher"):
-        # They wake a reading thread, and there is none.
+        # They would wake a reading thread, which a replay does not have.
         connection.shutdown_watcher.close()
         connection.shutdown_notifier.close()
     return connection
@@ -147,7 +147,7 @@ def _plumbing(original: Any) -> Any:
 
 
 def _warned(wrapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Let websockets 17 warn of a missing `with` at the program's line, in a replay too."""
+    """Make websockets 17 warn of a missing `with` at the program's line, in a replay, too."""
 
     def patched(original: Any) -> Any:
         run = wrapper(original)
