@@ -343,6 +343,7 @@ def test_raw_gives_the_stored_lines(run, home):
         ["rm", "nope", "--yes"],
         ["prune"],
         ["prune", "--older-than", "soon"],
+        ["prune", "--older-than", "9" * 5000 + "d"],
         ["frobnicate"],
         ["show"],
         ["list", "--limit", "0"],

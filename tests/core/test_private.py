@@ -65,6 +65,14 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_error_names_the_file_and_not_its_part(tmp_path):
+    (tmp_path / "file").touch()
+    for target in (tmp_path / "missing" / "x.json", tmp_path / "file" / "x.json"):
+        with pytest.raises(OSError, match="x.json") as raised:
+            private.write(target, b"{}")
+        assert raised.value.filename == str(target)
+
+
 def test_a_copy_is_for_its_owner(tmp_path):
     (tmp_path / "a").write_bytes(b"x")
     private.copy(tmp_path / "a", tmp_path / "b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from reenact.core import system
@@ -28,8 +29,8 @@ def folder(path: Path) -> None:
 def write(path: Path, content: bytes | str) -> None:
     """Write a file that others cannot read, whole or not at all.
 
-    A file that exists is replaced, with its mode; a terminal, a pipe or a device is written to. In a text,
-    a character that UTF-8 cannot hold becomes `?`. Raises OSError.
+    An existing file is replaced, and its mode too; a terminal, a pipe or a device is written to. In a text,
+    a character that UTF-8 cannot hold becomes `?`. Raises OSError, which names the file.
     """
     data = content.encode(errors="replace") if isinstance(content, str) else content
     target = path.resolve()
@@ -41,8 +42,12 @@ def write(path: Path, content: bytes | str) -> None:
         with open(part, "xb", opener=opener) as file:
             file.write(data)
         part.replace(target)
+    except OSError as error:
+        # A message must not name the partial file.
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def copy(source: Path, target: Path) -> None:

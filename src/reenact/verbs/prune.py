@@ -19,7 +19,7 @@ from reenact.verbs.interface import Context
 from reenact.verbs.list import STATUS
 from reenact.verbs.rm import Yes, delete
 
-_AGE = re.compile(r"(\d+)\s*([mhdw])")
+_AGE = re.compile(r"([0-9]{1,9})\s*([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
