@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from reenact.core.files.keeping import Mark, mark_of, status_of
 from reenact.core.record.places import Place, Places
@@ -95,12 +96,9 @@ class FolderWalk:
             pending = [Place(root, ".", root)]
             while pending:
                 folder = pending.pop()
-                try:
-                    with os.scandir(folder.path) as entries:
-                        for entry in entries:
-                            self._entry(folder, entry, found, pending)
-                except OSError:
-                    continue
+                with suppress(OSError), os.scandir(folder.path) as entries:
+                    for entry in entries:
+                        self._entry(folder, entry, found, pending)
                 if len(found) > MOST:
                     raise WalkTooLarge(
                         f"the files that commands change are not recorded: {root} has more than {MOST} files"

@@ -88,11 +88,10 @@ class RecordedFacts:
     def _held(self) -> str:
         """The reason that tools could write through something held open outside of them; else empty."""
         for log in self._logs:
-            for call in log.calls.values():
-                if call.kind == TOOL:
-                    for reason in map(str, call.inside.get("unrecorded") or ()):
-                        if _writing((reason,)) and any(word in reason for word in _HELD):
-                            return reason
+            tools = (call for call in log.calls.values() if call.kind == TOOL)
+            for reason in (str(each) for tool in tools for each in tool.inside.get("unrecorded") or ()):
+                if _writing((reason,)) and any(word in reason for word in _HELD):
+                    return reason
             for note in log.notes:
                 text = str(note["text"])
                 if "opened the database" in text:

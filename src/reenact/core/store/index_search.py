@@ -83,15 +83,11 @@ class IndexSearch:
                     within, *said = rows.get(key, (None,))
                     numbers = numbers_of(within)
                     looked.add(1, len(numbers))
+                    found: list[int] | None = numbers
                     if numbers and not plan.exact:
-                        sets = {place: partial(number_set, text) for place, text in enumerate(said)}
                         details = Details(partial(self._folder_of, line), partial(blocks.block, key))
-                        try:
-                            numbers = plan.steps(line, numbers, sets, details)
-                        except RecordingError as error:
-                            warn(f"{line.id} is left out: {error}")
-                            continue
-                    steps = wanted.meant(numbers)
+                        found = _exact(plan, line, numbers, said, details)
+                    steps = wanted.meant(found) if found is not None else None
                     if steps is not None:
                         yield Hit(line, steps)
 
@@ -105,6 +101,18 @@ def lines_of(
         values,
     )
     return [(key, line_of(row)) for key, *row in rows]
+
+
+def _exact(
+    plan: QueryPlan, line: Summary, numbers: list[int], said: Sequence[str | None], details: Details
+) -> list[int] | None:
+    """Return the steps that match by their details too; None for an unreadable recording."""
+    sets = {place: partial(number_set, text) for place, text in enumerate(said)}
+    try:
+        return plan.steps(line, numbers, sets, details)
+    except RecordingError as error:
+        warn(f"{line.id} is left out: {error}")
+        return None
 
 
 def _of_facts(plan: QueryPlan, wanted: Filter) -> Condition | None:
