@@ -131,6 +131,29 @@ def test_a_recording_without_a_program_cannot_be_proved_and_costs_one_line(shell
     assert shell.run("prove", "last", "--times", "0").status == 2
 
 
+def test_a_recording_that_lacks_a_part_is_kept_unproved_and_no_condition_is_blamed(shell):
+    shell.write(
+        "agent.py",
+        """
+        import reenact
+
+        @reenact.tool
+        def look(what): return 1
+
+        look(object())
+        """,
+    )
+    shell.record("agent.py")
+    tree = shell.run("prove", "last", "--times", "1", "--json").json
+    assert (tree["proved"], tree["departed"]) == (None, 1)
+    assert tree["advice"] == [
+        "no replay can be faithful: the recording lacks a part, or a part runs for real"
+    ]
+    kept = shell.run("keep", "last", "--as", "tests/test_look.py", "--times", "1")
+    assert kept.status == 0, kept.err
+    assert "not proved, the test fails as it is: 1 of 1 replays departed" in kept.err
+
+
 # -- the judgement -------------------------------------------------------------------------------------------
 
 

@@ -179,7 +179,7 @@ def _proof(
     departed = [each.departed for each in done.departures if each.departed is not None]
     if done.unable or not (strict or any(not each.doubt for each in departed)):
         return f"not proved: {done.sentence}"
-    if done.steady:
+    if done.steady or done.incomplete:
         # Such a test is not flaky: it fails each time, perhaps on purpose.
         return f"not proved, the test fails as it is: {done.sentence}. Likely: {done.advice[0]}"
     advice = "".join(f" Likely: {text}." for text in done.advice)

@@ -92,6 +92,12 @@ class Proved:
         return len(self.departures) == len(self.trials) > 1 and all(place == places[0] for place in places)
 
     @property
+    def incomplete(self) -> bool:
+        """No replay differed, and none could be faithful: the recording lacks a part."""
+        doubts = [trial for trial in self.departures if trial.departed is not None and trial.departed.doubt]
+        return len(doubts) == len(self.trials) > 0
+
+    @property
     def sentence(self) -> str:
         """The result in a line: how many replays departed, and where the first one did."""
         if self.proof is not None:
@@ -109,7 +115,7 @@ class Proved:
     @property
     def causes(self) -> list[Condition]:
         """The conditions that only departed replays had; empty if all departed in the same way."""
-        if self.steady or self.unable:
+        if self.steady or self.incomplete or self.unable:
             return []
         held = {each for trial in self.trials if trial.departed is None for each in trial.conditions}
         return [
@@ -121,6 +127,8 @@ class Proved:
     @property
     def advice(self) -> list[str]:
         """The likely causes and their remedies, one sentence each."""
+        if self.incomplete:
+            return ["no replay can be faithful: the recording lacks a part, or a part runs for real"]
         if self.steady:
             return ["every replay departs in the same way: the program or its files are not those recorded"]
         return list(dict.fromkeys(each.advice for each in self.causes))
