@@ -54,6 +54,23 @@ def lines(recording):
 
 
 class TestUpToTheStep:
+    @pytest.mark.parametrize("at", [2, 3])
+    def test_a_missing_part_of_the_parents_is_missing_in_the_fork_too(self, at):
+        @reenact.tool
+        def pick(what):
+            return object() if what == "result" else 1
+
+        def program():
+            pick(object())
+            pick("result")
+            return pick("x")
+
+        parent, _ = recorded(program)
+        assert len(parent.notes) == 2
+        with reenact.fork(parent, at=at) as fork:
+            program()
+        assert sorted(reenact.load(fork.recording.id).notes) == sorted(parent.notes)
+
     def test_all_before_the_step_is_the_parents_and_all_from_it_on_is_new(self):
         parent, before = recorded()
         with reenact.fork(parent, at=3) as fork:

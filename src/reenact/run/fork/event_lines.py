@@ -33,6 +33,7 @@ class EventLines:
         locked: The line of each lock that another thread takes than before, by lock and count.
         spawned: The line of each process that was started.
         noted: The lines of remarks that belong to no call.
+        holes: The lines of the remarks that a part of each call is missing.
         before: The lines of other events (snapshots, say) that stand before each call's question.
     """
 
@@ -52,6 +53,7 @@ class EventLines:
         self.locked: dict[tuple[str, int], int] = {}
         self.spawned: dict[str, int] = {}
         self.noted: list[int] = []
+        self.holes: dict[int, list[int]] = {}
         self.before: dict[int, list[int]] = {}
         self._others: list[int] = []
         owners: dict[int, int | None] = {}
@@ -113,6 +115,8 @@ class EventLines:
             self.spawned[data["process"]] = line
         elif kind == "noted" and call is None:
             self.noted.append(line)
+        elif kind == "noted" and data["what"] == "hole" and call in self.called:
+            self.holes.setdefault(call, []).append(line)
         elif kind not in _OTHERWISE:
             self._others.append(line)
         owner = data["in"] if "in" in data else owners.get(call) if call is not None else None

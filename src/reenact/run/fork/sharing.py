@@ -69,6 +69,7 @@ class Sharing:
             whole = codec.dumps({**call.called, "args": args})
             step = self._recorder.counted(lambda: self._recorder.append(whole))
         self.written[number] = step
+        self._share_holes(number, self._lines.outcome.get(number))
 
     def came(self, answer: Answer, number: int, piece: int | None) -> None:
         """Write down that an outcome, a chunk or an end of the parent's reaches the program."""
@@ -82,6 +83,8 @@ class Sharing:
         elif end is not None and answer.end != "closed":
             self._share_printed(number, end)
             self.share(end)
+        if piece is not None and number in lines.holes:
+            self._share_holes(number, next(iter([*chunks, end][piece + 1 :]), None))
         # That the program stops reading is no event of its own here.
         count = 0 if piece is None else piece + 1
         streams = isinstance(answer.outcome, Value) and answer.outcome.stream
@@ -99,11 +102,19 @@ class Sharing:
                 self.question(inner)
         if number in lines.outcome:
             self.share(lines.outcome[number])
+        if number in lines.holes:
+            self._share_holes(number, next(iter(lines.pieces.get(number, [])), lines.end.get(number)))
 
     def _printed(self, number: int, before: int | None) -> list[int]:
         """Return the lines of text that a call printed before a line of its own."""
         lines = self._lines.printed.get(number, [])
         return lines if before is None else [line for line in lines if line < before]
+
+    def _share_holes(self, number: int, before: int | None) -> None:
+        """Write the remarks on missing parts of a call that stand before a line of its own."""
+        for line in self._lines.holes.get(number, ()):
+            if before is None or line < before:
+                self._aside(line)
 
     def _share_printed(self, number: int, before: int) -> None:
         for line in self._printed(number, before):
