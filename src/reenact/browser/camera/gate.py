@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 PATIENCE = 0.15
-"""Most seconds for which the camera waits for an action; a longer action is filmed meanwhile."""
+"""Most seconds for which the camera waits for an action; a longer one is filmed meanwhile."""
 
 
 class ActionGate:

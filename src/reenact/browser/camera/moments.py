@@ -57,7 +57,7 @@ class TakenPage(Protocol):
 
 
 class MomentWriter:
-    """Writes moments of a session's tabs; equal pages, style sheets and pictures are stored once.
+    """Writes moments of a session's tabs; equal pages, style sheets and pictures only once.
 
     Args:
         log: The session's file.

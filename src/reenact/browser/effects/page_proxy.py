@@ -176,7 +176,7 @@ class _Expecting:
 
 
 def _expression(proxy: PlaywrightProxy) -> Expression:
-    """Return a proxy's expression, which is private because all public attributes are Playwright's."""
+    """Return a proxy's expression, which is private: all public attributes are Playwright's."""
     return vars(proxy)["_expression"]  # type: ignore[no-any-return]
 
 

@@ -76,7 +76,7 @@ async def chosen(
     pick: Pick,
     selectors: Sequence[Mapping[str, str]] = (),
 ) -> tuple[ElementChoice, dict[str, Any]]:
-    """Choose the intended element with `pick`, as one effect that records the best few candidates.
+    """Choose the intended element with `pick`, as one effect that records the best candidates.
 
     Args:
         session: The session to look in.

@@ -91,7 +91,7 @@ class _Tally:
 
 
 def trials(heals: Iterable[tuple[Path, HealRecord]]) -> list[PatchTrial | None]:
-    """Try the learned selectors of each heal, equal ones once; None for a heal with nothing to write.
+    """Try the learned selectors of each heal; None for a heal with nothing to write.
 
     Args:
         heals: The heals, each with the folder of its recording.

@@ -18,7 +18,7 @@ _LONGEST = 64 << 20
 _MOST = 8
 """Most clients at once."""
 _LOG = logging.getLogger("reenact.browser.endpoint")
-"""A separate logger, because the broken handshake of a stranger does not concern the program."""
+"""A separate logger, because broken handshakes of strangers do not concern the program."""
 _LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
 

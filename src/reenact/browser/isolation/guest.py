@@ -38,7 +38,7 @@ class GuestResources:
         return self.folder / "browser"
 
     def lend(self, path: Path) -> Path:
-        """Copy a file of the session into the browser's folder, where it can read it; return the copy.
+        """Copy a file of the session to where the browser can read it; return the copy.
 
         Raises:
             FileNotFoundError: The session has no such file.

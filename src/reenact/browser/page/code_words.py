@@ -240,7 +240,7 @@ def _other_number(mine: Sequence[str], its: Sequence[str]) -> str:
 
 
 def contrary_role(code: str, role: str) -> bool:
-    """Return True if the last word of code names a role that the element certainly does not have."""
+    """Return True if the last word of code names a role that the element cannot have."""
     last = next(iter(words_of_code(code)[-1:]), "")
     if last in {"btn", "button"}:
         return role in {"textbox", "searchbox", "spinbutton"}

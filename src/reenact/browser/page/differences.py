@@ -223,7 +223,7 @@ def _name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | N
 
 
 def _besides_name(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
-    """Compare visible texts under the same name: a grave word under a label, the title of a sign."""
+    """Compare visible texts of one name: a grave word under a label, the title of a sign."""
     titles = wanted.title, found.title
     if all(titles) and not _LETTERS.search(found.name) and not same_name(*titles):
         return TargetDifference("title", *titles)
@@ -263,7 +263,7 @@ def _record(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 
 
 def _whole(wanted: TargetIdentity, found: TargetIdentity) -> bool:
-    """Return True if a record has become a single control, whose name is all texts of the record."""
+    """Return True if a record has become one control, whose name is all texts of the record."""
     if wanted.name or len(wanted.texts) < 2 or found.texts or found.long:
         return False
     return spoken(found.name) == spoken(" ".join(wanted.texts))

@@ -1,4 +1,4 @@
-"""Score the likeness of two elements, and find the elements of a page most like a wanted one.
+"""Score the likeness of two elements, and find the elements of a page like a wanted one.
 
 An element known by its fingerprint, or only by the words of a selector, is compared with those of the page part by
 part: identifying parts (ids, test ids, names, labels, texts) weigh most, the position least. The score is the weighted

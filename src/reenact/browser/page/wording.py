@@ -71,7 +71,7 @@ def tokens(text: str) -> list[str]:
 
 
 def key_tokens(text: str) -> list[str]:
-    """Return the words of a record's key, with numbers in brackets: `Folder (2)` is not `Folder`."""
+    """Return the words of a record's key, with numbers in brackets: `File (2)` is not `File`."""
     pieces = _NUMBERED.split(_ASIDE.sub(" ", text))
     return [word for at, one in enumerate(pieces) for word in ([f"({one})"] if at % 2 else spoken(one))]
 
@@ -118,7 +118,7 @@ def signs(text: str) -> frozenset[str]:
 
 
 def signs_differ(one: str, other: str) -> bool:
-    """Return True if both texts have signs, and different ones: a sign in only one is an ornament."""
+    """Return True if both texts have signs, and different ones. One in only one is an ornament."""
     mine, its = signs(one), signs(other)
     return bool(mine and its) and mine != its
 
@@ -173,7 +173,7 @@ def grave(text: str) -> set[str]:
 
 
 def graver(shown: str, known: str) -> str:
-    """Return the grave word of a text for which another text has neither it nor a synonym, or ""."""
+    """Return the grave word of a text that has no counterpart in another text, or ""."""
     return min(grave(replaced(shown.lower())) - grave(replaced(known.lower())), default="")
 
 

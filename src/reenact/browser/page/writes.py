@@ -27,7 +27,7 @@ FIELDS = 60
 """Most fields of a body that are compared."""
 
 LARGEST = 256_000
-"""Most bytes of a body that are parsed; a larger body has a print of its length and beginning."""
+"""Most bytes of a parsed body; a larger one has a print of its length and beginning."""
 
 _PASSING = re.compile(
     r"csrf|xsrf|nonce|token|time|stamp|uuid|guid|request.?id|idempot|signature|^_+$", re.IGNORECASE

@@ -26,7 +26,7 @@ Knot = tuple[float, float]
 
 
 class Pace:
-    """The map, built in the order of time: call `happened` at each change, `hold` at each action.
+    """The map, built in the order of time: `happened` for each change, `hold` for each action.
 
     Between two knots time is linear. The picture stands still where only the video's time advances.
 

@@ -1,4 +1,4 @@
-"""Run a user's script once, unchanged, and collect its repeatable actions with their real values.
+"""Run a user's script once, unchanged, and collect its repeatable actions with their values.
 
 The values stay in memory; only the script's own recording is written, without secrets.
 """
@@ -55,7 +55,7 @@ class ScriptRun:
 
 
 def run(script: Path, argv: Sequence[str] = ()) -> ScriptRun:
-    """Run an unchanged script in this process and collect its actions. Its output goes to stderr.
+    """Run a script in this process and collect its actions. Its output goes to standard error.
 
     Raises:
         UsageError: The script does not exist, fails, or has no step to try.
