@@ -1,4 +1,4 @@
-"""Delete the expired recordings of a project, and blobs without a recording, while it is used.
+"""Delete the expired recordings of a project, and blobs without a recording, during use.
 
 A recording is deleted with its derived data, unless it is tagged `keep` or is being written. A blob is deleted if no
 recording of the project names it; `Database.blobs_held` prevents new names meanwhile. A blob in the object store that

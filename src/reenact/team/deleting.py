@@ -207,7 +207,7 @@ def _locked(connection: Connection, project: int, *, alone: bool = False) -> Non
 def erase(
     connection: Connection, store: DeletingStore, keys: Sequence[int], *, why: str, who: str
 ) -> tuple[list[Receipt], set[str]]:
-    """Delete recordings that this transaction has locked; write a tombstone and receipt for each.
+    """Delete recordings locked by this transaction; write a tombstone and receipt for each.
 
     Args:
         connection: The connection, in its transaction.

@@ -249,7 +249,7 @@ class TeamIndex(TeamLines):
 
 
 def _said(value: Any) -> Any:
-    """Return a column's value. An earlier version may have written characters that cannot be shown."""
+    """Return a column's value, without the unprintable characters of earlier versions."""
     if isinstance(value, list):
         return tuple(map(_said, value))
     return storable(unfit(value)) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""The summaries of recordings: made from their lines at the first read, and stored for all users.
+"""The summaries of recordings: made from their lines at the first read, and stored for all.
 
 A summary consists of a recording's line in lists, its steps, the details that filters need, and the texts in which
 Postgres finds words.
@@ -37,7 +37,7 @@ LATER = ("script", "prompt", "outcome")
 
 _AT_ONCE = 100
 _AGAIN = 30
-"""Most recordings that one list summarises again, for columns that an earlier version did not have."""
+"""Most recordings that one list summarises again, for columns of later versions."""
 
 _MANY = 100
 """New summaries after which the planner's statistics are refreshed."""

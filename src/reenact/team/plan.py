@@ -139,7 +139,7 @@ class RecordingDialect(HeadDialect):
         """True if a comparison was answered by facts."""
 
     def takes(self, node: Node) -> bool:
-        """Return True for a node that columns decide as a whole, because one step must match all of it."""
+        """Return True for a node of columns alone, because one step must match all of it."""
         return of_columns(node)
 
     def bound(self, node: Node) -> Bound[Condition] | None:

@@ -19,7 +19,7 @@ from reenact.team.ship.shipper import Shipper
 _TRIES, _PAUSE = 5, 0.05
 
 SPOOL = "REENACT_SPOOL"
-"""The environment variable that, set to `drop`, removes recordings that the server has in full."""
+"""The environment variable for spools: `drop` removes recordings that the server has."""
 
 
 def main(home: str) -> int:

@@ -1,4 +1,4 @@
-"""The queue of recordings to send: a small file for each, locked while the recording is written.
+"""The queue of recordings to send: a small file for each, locked during the recording.
 
     <home>/ship/queue/<id>        the destination, and if the recording may be sent before it has ended
     <home>/ship/<name>.lock       locked by the shipper of a destination
