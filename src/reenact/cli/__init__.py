@@ -22,20 +22,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words == ["--version"]:
-        # Scripts ask for it often: it imports no other module.
+        # Scripts call it often, so it imports no other module.
         sys.stdout.write(f"reenact {VERSION}\n")
         return 0
     if os.environ.get("_REENACT_COMPLETE"):
-        # A shell asks for the words that may come next.
+        # A shell requests the possible next words.
         words = os.environ.get("COMP_WORDS", "").split()[1:]
     elif words in ([], ["--help"], ["-h"]):
         import_module("reenact.cli.overview").show()
         return 0 if words else UNABLE
     if arguments is None:
-        # A process of our own. Recordings are many small objects that stay: to look at them often takes a tenth of
-        # the time.
+        # A recording consists of many small objects that stay; frequent garbage collections take a tenth of the time.
         gc.set_threshold(50_000, 20, 50)
-        # The system takes the memory back: to look for garbage at the end takes a tenth of a short command's time.
+        # The last garbage collection takes a tenth of a short command's time, and the system frees the memory anyway.
         atexit.register(gc.freeze)
     try:
         application = import_module("reenact.cli.application").application
@@ -55,13 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # `reenact show last | head`: who read has enough. Python would complain once more on closing.
+        # The reader has closed the pipe (`reenact show last | head`). Without this, Python would complain on closing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + getattr(signal, "SIGPIPE", 13)
     except OSError as error:
         return _failed(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
     except Exception as error:
-        # The classes are not imported: few commands end so.
+        # The class is compared by name, because few commands need its import.
         if type(error).__name__ == "Abort":
             return _failed("the question was not answered, and nothing was done")
         if not hasattr(error, "format_message"):
@@ -75,7 +74,7 @@ def _failed(text: str) -> int:
 
 
 def _misused(error: Any) -> int:
-    """Say in one line that a command line is wrong."""
+    """Report a wrong command line in one line."""
     command = error.ctx.command_path if getattr(error, "ctx", None) is not None else "reenact"
     text = " ".join(error.format_message().split()).removesuffix(".")
     # click may end with a question: "Did you mean 'list'?"

@@ -22,8 +22,8 @@ from reenact.verbs.registry import VERBS
 
 @cache
 def _readers() -> None:
-    """Let installed packages add readers of model calls; one that cannot is named, and left out."""
-    # Only what reads recordings looks through the installed packages.
+    """Let installed packages add readers of model calls; report and skip those that fail."""
+    # Imported here because only commands that read recordings search the installed packages.
     for point in importlib.import_module("importlib.metadata").entry_points(group="reenact.readers"):
         try:
             point.load()()
@@ -32,10 +32,10 @@ def _readers() -> None:
 
 
 def application(words: Sequence[str]) -> CliGroup:
-    """Return the application for a command line: with its command only, or with all."""
+    """Return the application for a command line, with only its command or with all."""
     made = CliGroup("reenact", callback=_begin, params=_own_options(), context_settings=SETTINGS)
     asked = words[0] if words else ""
-    # Only the module of the given command is imported: all of them take a second.
+    # Only the module of the given command is imported, because all of them take a second.
     verbs = [verb for verb in (*VERBS, *INTERFACES) if verb.name == asked]
     groups = [asked] if asked in GROUPS else []
     every = not verbs and not groups

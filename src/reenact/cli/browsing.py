@@ -43,7 +43,7 @@ def run(options: Options, context: Context) -> Shown:
 
 
 def as_text(store: LocalStore, ref: str, width: int) -> str:
-    """A recording as `reenact show` prints it on a terminal of that width."""
+    """Return a recording as `reenact show` prints it on a terminal of that width."""
     console = Terminal(
         file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, highlight=False
     )

@@ -1,4 +1,4 @@
-"""Commands and groups of commands for click, with help pages of our own."""
+"""Commands and groups of commands for click, with Reenact's help pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CliArgument(click.Argument):
         self.about = about
 
     def make_metavar(self, *context: Any) -> str:
-        """Return its word in the line of usage: in brackets if it may be left out."""
+        """Return its word in the line of usage, in brackets if it is optional."""
         word = (self.metavar or self.name or "").upper()
         if not self.required and not word.startswith("["):
             word = f"[{word}]"
@@ -54,7 +54,7 @@ class CliCommand(click.Command):
         formatter.write(str(page))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line; `--` may follow at once: the first argument then has its default."""
+        """Parse the command line; if `--` comes first, the first argument has its default."""
         arguments = [one for one in self.params if isinstance(one, CliArgument)]
         if "--" in args and len(arguments) > 1 and arguments[0].default is not None:
             place = args.index("--")
@@ -65,7 +65,7 @@ class CliCommand(click.Command):
 
 
 class CliGroup(click.Group):
-    """A group of commands; without a command it shows its help, or does its own work."""
+    """A group of commands; without a command it shows its help, or runs its own command."""
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help page."""
@@ -87,7 +87,7 @@ class CliGroup(click.Group):
         return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Show the help where no command is given."""
+        """Show the help if no command is given."""
         if not (args or self.invoke_without_command or ctx.resilient_parsing):
             click.echo(ctx.get_help())
             ctx.exit(2)
@@ -127,6 +127,6 @@ def _word(option: click.Option) -> str:
 
 
 def text_of(documented: Any) -> str:
-    """Return a docstring with each paragraph on one line, but for examples."""
+    """Return a docstring with each paragraph on one line, except examples."""
     paragraphs = (inspect.getdoc(documented) or "").split("\n\n")
     return "\n\n".join(one if one.startswith("[bold]") else " ".join(one.split()) for one in paragraphs)

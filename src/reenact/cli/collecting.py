@@ -88,7 +88,7 @@ def _failed(text: str, log: str | None) -> None:
     if log is None:
         say(f"reenact: {text}")
         return
-    # The text may quote a span: log the trace's id only.
+    # The text may quote a span, so only the trace's id is logged.
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
 
 
@@ -96,7 +96,7 @@ def _kept(kept: KeptTrace, log: str | None) -> None:
     if log is None:
         say(_told(kept))
         return
-    # Its name comes from who sent it, and is in no log.
+    # The sender chooses the name, so it is not logged.
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
 
 

@@ -20,12 +20,12 @@ _ZSH = "fpath=(~/.zfunc $fpath)\nautoload -Uz compinit && compinit\n"
 
 
 def ids(incomplete: str) -> list[CompletionItem]:
-    """Return the recordings that a word in a shell may become, with their names."""
+    """Return the ids of recordings that complete a word in a shell, with their names."""
     try:
         with closing(Index(LocalStore())) as index:
             known = [("last", "the newest"), *index.known()]
     except Exception:
-        # A shell that completes a word shows all output: print nothing.
+        # A shell shows all output while it completes a word, so print nothing.
         return []
     return [CompletionItem(id, help=name) for id, name in known if id.startswith(incomplete)]
 
@@ -36,7 +36,7 @@ def show() -> None:
 
 
 def install() -> None:
-    """Write the script to the place from which the user's shell reads it."""
+    """Write the script to the file from which the user's shell reads it."""
     shell = _shell()
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     settings = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")

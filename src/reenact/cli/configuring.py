@@ -145,7 +145,7 @@ def _of_home(file: ConfigurationFile | None) -> str:
 
 
 def _environment() -> Iterator[Origins]:
-    """Return Reenact's variables; those that may hold a secret without their values."""
+    """Yield Reenact's environment variables, without the values of possible secrets."""
     names = Names(DEFAULT_RULES)
     for name, value in sorted(os.environ.items()):
         if name.startswith(VARIABLES) and value:

@@ -27,20 +27,20 @@ def agreed(
     starts: bool = True,
     instead: str = INSTEAD,
 ) -> bool:
-    """Return whether the programs of some recordings may run.
+    """Return True if the programs of some recordings may run.
 
-    For each foreign one, show the command on a terminal, and ask; the answer yes is remembered.
+    For each foreign one, show the command on a terminal and ask; a yes is remembered.
 
     Args:
         sources: The recordings.
-        words: A command of the user's own to run instead: then no permission is needed.
+        words: The user's own command to run instead, which needs no permission.
         home: The folder of the recordings.
         run_foreign: The user has allowed it already.
-        requests: The recorded requests are to be sent again, with any command.
-        starts: The programs are to start now: if one cannot, nothing is asked, and its start says why.
-        instead: The way to do without its program, for messages.
+        requests: True if the recorded requests will be sent again, with any command.
+        starts: True if the programs start now: if one cannot, nothing is asked, and its start reports the reason.
+        instead: The alternative to running its program, for messages.
 
-    Raises ForeignRecording where the answer is no, or where there is no terminal to ask on.
+    Raises ForeignRecording if the answer is no, or if there is no terminal to ask on.
     """
     if run_foreign or (words and not requests):
         return run_foreign

@@ -1,4 +1,4 @@
-"""`reenact console`: the console on this machine, for its user alone."""
+"""`reenact console`: the console for the user of this machine."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reenact.core.store.base import Library
 
 EVERY = 10.0
-"""Seconds between lines on the progress if standard error is no terminal."""
+"""Seconds between lines about the progress if standard error is no terminal."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class TerminalContext(interface.Context):
     """The context of a command.
 
     Attributes:
-        json: The result is printed as JSON.
+        json: True if the result is printed as JSON.
     """
 
     json: bool = False
@@ -101,7 +101,7 @@ class TerminalContext(interface.Context):
             self._bar.console.print(visible(f"reenact: {line}"), markup=False)
 
     def confirm(self, question: str, details: Iterable[str]) -> bool | None:
-        """Ask on the terminal; None if standard input is none."""
+        """Ask on the terminal; return None if standard input is no terminal."""
         if not sys.stdin.isatty():
             return None
         for line in details:
@@ -115,7 +115,7 @@ class TerminalContext(interface.Context):
         say("reenact: recording what comes by these addresses; ctrl-c ends it")
 
     def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
-        """Draw a bar on a terminal; elsewhere print a line now and then, if there is a remark."""
+        """Draw a bar on a terminal; otherwise print a line from time to time, if there is a note."""
         if self._bar is None and sys.stderr.isatty():
             self._bar = _new_bar()
         if self._bar is not None:
@@ -128,7 +128,7 @@ class TerminalContext(interface.Context):
             say(f"reenact: {done} of {total}, {note}")
 
     def end_progress(self) -> None:
-        """Remove the bar from the terminal, so that the result begins on a line of its own."""
+        """Remove the bar from the terminal, so that the result begins on a new line."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -181,7 +181,7 @@ def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Libra
     with team_store(place_of()) as there:
         from reenact.team.index import TeamIndex  # noqa: PLC0415 - drivers that few need
 
-        # Its lines say where recordings come from.
+        # Lists show the origin of recordings, which needs the project's key.
         there.adopt([], home_of(None))
         with closing(TeamIndex(there)) as index:
             yield there, index

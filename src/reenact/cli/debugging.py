@@ -1,4 +1,4 @@
-"""`reenact debug`: the debugger, on a terminal's whole screen or as lines."""
+"""`reenact debug`: the debugger, on a terminal's whole screen or line by line."""
 
 from __future__ import annotations
 

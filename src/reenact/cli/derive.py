@@ -31,7 +31,7 @@ from reenact.verbs.registry import Verb
 _PATH = click.Path(path_type=Path)
 
 LAST = "last"
-"""The recording that is meant where none is named: the newest."""
+"""The default recording of a command: the newest."""
 
 _QUIET_DEATHS = system.signals("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE")
 
@@ -82,7 +82,7 @@ def group_of(
         name: Its name.
         about: Its help.
         parts: Its commands.
-        alone: The command that runs where none of them is given.
+        alone: The command that runs if none of them is given.
     """
     made = CliGroup(name, help=about, context_settings=SETTINGS)
     if alone is not None:
@@ -131,13 +131,13 @@ def _command(name: str, options: type[Options], run: Callable[[Any, TerminalCont
 def _configure(
     name: str, options: type[Options], chosen: dict[str, Any], context: click.Context
 ) -> list[configuration.Setting]:
-    """Take options that the command line lacks from the configuration file; return these."""
+    """Add options from the configuration file that the command line does not have; return them."""
     used = []
     for field, setting in configuration.settings(name, options, COMMANDS).items():
         source = context.get_parameter_source(field)
         given = source is not None and source.name not in {"DEFAULT", "DEFAULT_MAP"}
         if field == configuration.POLICY:
-            # The last rule that names a call holds.
+            # The last rule that matches a call counts, so those of the command line come last.
             chosen[field] = (*setting.value, *(chosen[field] or ()))
         elif not given:
             chosen[field] = setting.value
@@ -149,7 +149,7 @@ def _configure(
 
 @contextmanager
 def _naming(configured: Sequence[configuration.Setting]) -> Iterator[None]:
-    """Add its place in the configuration file to an error about an option that is set there."""
+    """Add the place in the configuration file to an error about an option that is set there."""
     try:
         yield
     except (UsageError, FilterError) as error:
@@ -161,7 +161,7 @@ def _naming(configured: Sequence[configuration.Setting]) -> Iterator[None]:
 
 
 def _show(result: Result, options: Options, context: TerminalContext) -> None:
-    """Print the result by the module for results of its verb, or as JSON."""
+    """Print the result with the verb's module of `render`, or as JSON."""
     context.end_progress()
     word = type(result).__module__.removeprefix("reenact.verbs.").partition(".")[0]
     name = f"reenact.cli.render.{word}"
@@ -175,7 +175,7 @@ def _show(result: Result, options: Options, context: TerminalContext) -> None:
 def _options(options: type[Options], given: dict[str, Any]) -> Options:
     """Return the options for the values of the command line. Raises UsageError."""
     values = {name: value for name, value in given.items() if value is not None}
-    # In front of a command that takes all options, `--` is still there.
+    # Before a command that accepts all options, click keeps the `--`.
     if values.get("command", ())[:1] == ["--"]:
         values["command"] = values["command"][1:]
     return options(**values)
@@ -224,7 +224,7 @@ def _ids(_context: click.Context, _parameter: click.Parameter, incomplete: str) 
 
 
 def _type(info: OptionField, spelling: Cli) -> Any:
-    """Return click's type of a field; its limits are those of the field."""
+    """Return click's type of a field, with the field's limits."""
     (kind,) = (each for each in choices(info.kind) if each is not type(None))
     kind = get_args(kind)[0] if get_origin(kind) is tuple else kind
     about = info.about
@@ -248,7 +248,7 @@ def _kebab(name: str) -> str:
 
 
 def end_like(status: int) -> NoReturn:
-    """Exit with the status or the signal of the recorded program, so that its parent sees both."""
+    """Exit with the status or the signal of the recorded program."""
     if status < 0 and -status in _QUIET_DEATHS:
         sys.stdout.flush()
         signal.signal(-status, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""The tree of `reenact list --tree`: recordings under those that they were forked from."""
+"""The tree of `reenact list --tree`: recordings below those from which they were forked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.shared import Parentage
 
 _LONGEST = 60
-"""Letters of a name and of an outcome."""
+"""Most characters of a name and of an outcome."""
 
 
 def show(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> None:
@@ -22,10 +22,10 @@ def show(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> None:
 
 
 def _drawn(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> Tree:
-    """Return recordings under those that they were forked from."""
+    """Return the tree of recordings, with forks below their parents."""
     known = {line.id: line for line in lines}
     below: dict[str, list[str]] = {}
-    # They come the newest first.
+    # `lines` begins with the newest.
     for line in reversed(lines):
         said = origins.get(line.id)
         if said is not None and said.id in known:
@@ -35,7 +35,7 @@ def _drawn(lines: Sequence[Summary], origins: Mapping[str, Parentage]) -> Tree:
 
     def hang(at: Tree, id: str) -> None:
         branch = at.add(_line(known[id], origins.get(id)))
-        # Of one parent in the order of their steps, and of one step the oldest first.
+        # Sort forks of one parent by step, and those of one step by age, the oldest first.
         for child in sorted(below.get(id, ()), key=lambda child: origins[child].step or 0):
             hang(branch, child)
 

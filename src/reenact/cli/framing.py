@@ -47,12 +47,12 @@ def print_framed(framed: Framed) -> None:
 
 @contextmanager
 def paged(console: Console) -> Iterator[None]:
-    """Show long output by a pager, if this is a terminal and `less` or $PAGER is there."""
+    """Show long output in a pager, on a terminal with `less` or $PAGER."""
     pager = os.environ.get("PAGER") or ("less" if shutil.which("less") else "")
     if not console.is_terminal or pager in ("", "cat") or os.environ.get("TERM", "dumb") == "dumb":
         yield
         return
-    # Quit at once if it fits, keep colours, and leave the text on the screen.
+    # Quit at once if the text fits, keep colours, and leave the text on the screen.
     os.environ.setdefault("LESS", "FRX")
     with console.pager(styles=True):
         yield

@@ -1,4 +1,4 @@
-"""The pages of `--help`, as text: colours for a terminal alone, and no boxes."""
+"""The pages of `--help`, as text, with colours only on a terminal."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class HelpPage:
         Args:
             title: The title.
             rows: The names and the texts; without any nothing is added.
-            names: The characters of the longest name, if other sections are to have the same column.
+            names: The width of the column of names, to align several sections.
         """
         if not rows:
             return

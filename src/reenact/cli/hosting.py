@@ -44,7 +44,7 @@ def alone(
         port: The port, or None for the default.
         what: A description of the page, for the user.
         show: Open the browser, if there is a screen.
-        begun: A debugging session that is open from the start.
+        begun: A debugging session to open at the start.
     """
     settings = Settings(store.root, LOOPBACK, keyless=True, running=True, reach=Reach(private=True))
     if not (settings.console / "index.html").is_file():
@@ -160,7 +160,7 @@ def run(options: Options, context: Context) -> Shown:
     listening = listen(host, options.port)
     _keep_secrets()
     app = _started(settings, listening, log)
-    # Programs that read this line send requests at once.
+    # Programs wait for this line before they send requests.
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
         _, text = keys.make(role="admin", name="made at the first start")
@@ -197,7 +197,7 @@ def _team() -> TeamPlace | None:
 def _limits(
     max_upload: int | None, quota: int | None, recordings: int, team: TeamPlace | None
 ) -> IntakeLimits:
-    """Return the limits of uploads. Raises UsageError where a team's store has its own quotas."""
+    """Return the limits of uploads. Raises UsageError if a team's store has its own quotas."""
     if team is not None and (quota is not None or recordings):
         raise UsageError(
             "--quota and --quota-recordings are for recordings that are kept here, not in a team's store"
@@ -211,7 +211,7 @@ def _limits(
 
 
 def _started(settings: Settings, listening: socket.socket, log: logs.Form | None) -> FastAPI:
-    """Return the application, ready to answer; begin its log."""
+    """Return the application, and start its log."""
     if log is not None:
         logs.begin(log)
         logs.event(
@@ -219,7 +219,7 @@ def _started(settings: Settings, listening: socket.socket, log: logs.Form | None
         )
 
     def tell() -> None:
-        """Report the reason why browser sessions cannot be isolated here; finding it takes a moment."""
+        """Report the reason that browser sessions cannot be isolated here, which takes a moment."""
         if (found := sandbox.find_out()) is None:
             return
         if log is None:
@@ -233,6 +233,6 @@ def _started(settings: Settings, listening: socket.socket, log: logs.Form | None
 
 def _application(settings: Settings) -> FastAPI:
     with needing("server", "reenact serve"):
-        # A web framework: no other command should pay for it.
+        # Imported here because no other command needs the web framework.
         from reenact.server.app import application  # noqa: PLC0415
     return application(settings)

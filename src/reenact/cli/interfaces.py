@@ -1,4 +1,4 @@
-"""All commands, with their modules: none of these is imported here."""
+"""All commands, with their modules, which are not imported here."""
 
 from __future__ import annotations
 

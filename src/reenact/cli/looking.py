@@ -1,4 +1,4 @@
-"""The line mode's views: the position of the program, and the recorded data there."""
+"""The views of the line mode: the program's position, and the recorded data there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
 class Looking:
-    """Show data, and change nothing. Each command takes the rest of its line.
+    """Shows data, and changes nothing. Each command takes the rest of its line.
 
     Args:
         driver: The session.
@@ -52,7 +52,7 @@ class Looking:
         return self._driver.machine.state
 
     def here(self) -> StepFacts:
-        """The step where the program stands. Raises UsageError before the first."""
+        """Return the step where the program is stopped. Raises UsageError before the first."""
         if not self._state.at.step:
             raise UsageError("the program is at its beginning: `step` goes to the first step")
         return self._facts.steps[self._state.at.step - 1]
@@ -82,7 +82,7 @@ class Looking:
             line(Text(state.why or "the program's beginning", "bold"))
 
     def breakpoints(self) -> None:
-        """All breakpoints, and the steps that they mean."""
+        """Show all breakpoints, and the steps that they match."""
         points, stops = self._state.breakpoints, tuple(sorted(self._driver.machine.stops()))
         for point in points:
             print(f"break {one_line(point.text)}")
@@ -96,7 +96,7 @@ class Looking:
     # -- commands --------------------------------------------------------------------------------------------
 
     def steps(self, rest: str) -> None:
-        """Steps, one a line."""
+        """Show steps, one on each line."""
         state, deep = self._state, debugger_views.depths(self._facts)
         stops = self._driver.machine.stops()
         chosen = self._chosen(rest)
@@ -128,7 +128,7 @@ class Looking:
         return steps[first - 1 : last]
 
     def where(self, rest: str) -> None:
-        """The place, and the program's frames."""
+        """Show the position, and the program's frames."""
         self.stand()
         state = self._state
         address = state.actual.address or (self.here().call.address if state.at.step else "")
@@ -138,7 +138,7 @@ class Looking:
             self._page.line(Text(one_line(frame)), 5, 2)
 
     def values(self, rest: str) -> None:
-        """Arguments and answer, or one part."""
+        """Show arguments and answer, or one part."""
         state = self._state
         root, _, path = rest.partition(".")
         if root == "actual":
@@ -205,7 +205,7 @@ class Looking:
             tell_message(self._page, message, 0)
 
     def state(self, rest: str) -> None:
-        """The tracked state."""
+        """Show the tracked state."""
         now = self._state.actual.state
         for name, tree in now.items():
             self._page.block(one_line(name), pretty(plain(tree)), 0)
@@ -230,7 +230,7 @@ class Looking:
             sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
     def help(self, rest: str) -> None:
-        """The commands."""
+        """Show the commands."""
         for command in (command_of(rest)[0],) if rest else COMMANDS:
             words = f"{', '.join((command.name, *command.short))} {command.argument}".strip()
             self._page.line(Text.assemble((f"{words:<34}  ", "bold"), command.help), 0, 36)

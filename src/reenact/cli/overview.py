@@ -1,6 +1,6 @@
 """Print `reenact --help`: all commands by group, read from their source without an import.
 
-To import every command takes more than a second. The texts are the docstrings that each command's own help shows.
+Importing all commands takes more than a second. The texts are the docstrings that each command's own help shows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pictures of a recording, written out as files."""
+"""Write the pictures of a recording as files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reenact.errors import UsageError
 
 
 def write(facts: RecordingFacts, chosen: Sequence[int], folder: Path) -> None:
-    """Write the pictures of those steps as files, and name each. Raises UsageError."""
+    """Write the pictures of those steps as files, and print their names. Raises UsageError."""
     written = 0
     for number in chosen:
         for picture in pictures(facts, facts.steps[number - 1]):

@@ -1,4 +1,4 @@
-"""`reenact debug --plain`: the debugger by lines, for scripts and for users of pdb."""
+"""`reenact debug --plain`: the debugger line by line, for scripts and for users of pdb."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _TICK = 0.05
 
 
 class PlainSession:
-    """One session: read commands, one a line, and write their results.
+    """One session: reads commands, one on each line, and writes their results.
 
     Args:
-        driver: The program, or only its recording.
+        driver: The debugger of the program, or only of its recording.
         facts: The recording.
-        typed: A person types: there is a prompt, an empty line repeats the last command, and an error costs a line.
-            In a script lines that begin with `#` are remarks.
+        typed: True if a person types: then there is a prompt, an empty line repeats the last command, and an error does
+            not end the session. In a script, lines that begin with `#` are comments.
     """
 
     def __init__(self, driver: Driver, facts: RecordingFacts, *, typed: bool) -> None:
@@ -51,9 +51,9 @@ class PlainSession:
         }  # fmt: skip
 
     def run(self) -> int:
-        """Run commands to the end of the input; return the exit status.
+        """Run commands until the input ends; return the exit status.
 
-        It is 0, or 1 where the program left its recording, or 2 where a command of a script failed.
+        It is 0, or 1 if the program diverged, or 2 if a command of a script failed.
         """
         self._carry_out("restart", ())
         for number, line in self._lines():
@@ -63,7 +63,7 @@ class PlainSession:
                 self._mistakes += 1
                 say(f"reenact: {error}" if self._typed else f"reenact: line {number}: {error}")
             except KeyboardInterrupt:
-                # It ends what a command is showing, not the session.
+                # Ctrl-C ends the output of a command, not the session.
                 print()
             if self._over:
                 break
@@ -109,7 +109,7 @@ class PlainSession:
     # -- the program -----------------------------------------------------------------------------------------
 
     def _carry_out(self, name: str, args: tuple[object, ...], order: str = "start") -> None:
-        """Run an order to its end."""
+        """Give an order, and wait until the program stops."""
         before = self._driver.machine.state
         if name == "restart":
             self._printed = 0
@@ -130,7 +130,7 @@ class PlainSession:
                 continue
             if over:
                 break
-        # Back: what is behind this place has not been written yet.
+        # After a step back, later output has not been written yet.
         self._printed = min(self._printed, len(self._driver.output))
         if self._driver.wants_shell and self._typed:
             self._do_pdb("")
@@ -177,7 +177,7 @@ class PlainSession:
         self._edit(step_meant(word, rest, here), edit)
 
     def _here(self) -> int:
-        """The step where the program stands, or 0 before the first."""
+        """Return the step where the program is stopped, or 0 before the first."""
         return self._driver.machine.state.at.step
 
     def _edit(self, number: int, edit: Edit | None) -> None:

@@ -17,10 +17,10 @@ from reenact.core.query.summary import Summary
 from reenact.core.store.base import Progress as Report
 
 _TEXTS = {"agent": 9, "prompt": 16, "outcome": 16, "model": 9, "tags": 9, "found in": 9}
-"""The columns that are reduced to fit, with the least width of each."""
+"""The columns that are narrowed to fit, with the least width of each."""
 
 _LEFT_OUT = ("tags", "model", "time", "tokens", "cost", "when", "proved", "prompt")
-"""The columns that a narrow terminal has no room for, the first to be left out first."""
+"""The columns that a narrow terminal leaves out, in this order."""
 
 
 def out() -> Console:
@@ -33,7 +33,7 @@ def out() -> Console:
 
 
 def show(table: Table, console: Console | None = None) -> None:
-    """A table on standard output, without the spaces that fill its last column."""
+    """Print a table on standard output, without the spaces that fill its last column."""
     console = console or out()
     if console.is_terminal:
         console.print(table)
@@ -80,7 +80,7 @@ def listed(columns: list[recordings.Column], width: int) -> Table:
 
 
 def _widths(columns: list[tuple[str, bool, list[Text]]], width: int, gap: int) -> list[int]:
-    """Return the widths of columns: numbers in full, the widest texts reduced first."""
+    """Return the widths of columns: numbers in full, the widest texts narrowed first."""
     widths = [max(len(title), *(cell.cell_len for cell in cells)) for title, _, cells in columns]
     least = {place: _TEXTS[title] for place, (title, _, _) in enumerate(columns) if title in _TEXTS}
     while sum(widths) + gap * (len(widths) - 1) > width:

@@ -1,4 +1,4 @@
-"""Lines on standard error, and JSON on standard output: rich is not imported for them."""
+"""Print lines on standard error, and JSON on standard output, without importing rich."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def dump(value: Any) -> None:
 
 
 def json_escaped(text: str) -> str:
-    """Escape the control characters that JSON leaves: it escapes only those below a space."""
+    """Escape the control characters that JSON does not escape, those above a space."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

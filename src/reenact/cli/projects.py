@@ -117,7 +117,7 @@ def limits_(options: LimitsOptions, context: TerminalContext) -> None:
 
 
 def clean(options: CleanOptions, context: TerminalContext) -> None:
-    """Delete what is over, and print how much."""
+    """Delete expired recordings and unused blobs, and print how many."""
     dry_run = options.dry_run
     place = place_of(options.store, options.objects, options.project)
     with team_store(place) as team:
@@ -171,7 +171,7 @@ def _tell(found: list[Any], *, json: bool) -> None:
 
 
 def _parsed(option: str, text: str, read: Any, such: str) -> tuple[int | None, bool]:
-    """A limit, and whether it was given."""
+    """Return a limit, and True if it was given."""
     if not text or text == _NONE:
         return None, bool(text)
     value = read(text.strip())

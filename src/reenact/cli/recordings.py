@@ -1,4 +1,4 @@
-"""The columns of a list of recordings, and the list in a pipe. Rich is not imported for it."""
+"""The columns of a list of recordings, and the list in a pipe, without importing rich."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Cell: TypeAlias = tuple[tuple[str, str], ...]
 """Pieces of text, each with its style."""
 
 Column: TypeAlias = tuple[str, bool, list[Cell]]
-"""A title, whether its cells stand to the right, and its cells."""
+"""A title, True if its cells are aligned to the right, and its cells."""
 
 _PIPED = 60
 """Maximum characters of a prompt and an outcome in a pipe; `--json` has them in full."""
@@ -74,7 +74,7 @@ def columns(
 
 
 def in_a_pipe() -> bool:
-    """Return True if standard output is neither a terminal nor to be treated as one."""
+    """Return True if standard output is not a terminal, and is not treated as one."""
     return not sys.stdout.isatty() and not os.environ.get("FORCE_COLOR")
 
 
@@ -134,7 +134,7 @@ def _cell(text: str, style: str = "") -> Cell:
 
 
 def _made_by(parent: Parentage | None) -> str:
-    """Return the verb that made a recording of another one, and that recording: `fork of 7xbrm`."""
+    """Return the verb that made a recording from another one, and that one: `fork of 7xbrm`."""
     return f"{one_line(parent.how) or 'fork'} of {one_line(parent.id, 8)}" if parent is not None else ""
 
 
@@ -148,7 +148,7 @@ def _id(id: str, length: int) -> Cell:
 
 def _outcome(line: Summary, longest: int) -> Cell:
     if line.broken:
-        # It is an error of this list, which nothing else tells.
+        # Only the list reports this error.
         return _cell(one_line(line.broken), "red")
     return _cell(one_line(without_tokens(line.outcome), longest), "red" if line.problem else "")
 

@@ -1,4 +1,4 @@
-"""The words by which a printed command names a recording."""
+"""The arguments with which a printed command names a recording."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from reenact.team.open import cached
 def reference(
     id: str, path: str | os.PathLike[str], home: Path | None = None, *, typed: str | None = None
 ) -> str:
-    """Return the arguments that name a recording in a command of this folder.
+    """Return the arguments that name a recording in a command that is run in this folder.
 
     Args:
         id: Its id.
-        path: Its folder or file: an exported file, and a folder outside of the home, is named by its path.
-        home: The value of --home, which the command needs too.
-        typed: The reference as the user typed it, to be repeated; by default the id or the path.
+        path: Its folder or file. An exported file, and a folder outside of the home, are named by their path.
+        home: The value of --home, which the command needs, too.
+        typed: The reference that the user typed, to be repeated; by default the id or the path.
     """
     if typed is not None:
         return shlex.join([*(["--home", str(home)] if home is not None else []), typed])

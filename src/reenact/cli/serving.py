@@ -1,4 +1,4 @@
-"""`reenact mcp`: a recorded MCP server, served again."""
+"""`reenact mcp`: serve a recorded MCP session."""
 
 from __future__ import annotations
 

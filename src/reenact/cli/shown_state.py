@@ -1,4 +1,4 @@
-"""`reenact show ID --state [STEP]`: the declared state as far as the recording knows it."""
+"""`reenact show ID --state [STEP]`: the declared state that the recording contains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHY = {"risky": "before a risky effect", "asked": "on demand", "recorded": "as 
 
 
 def tell_state(page: TextPage, recording: RecordedRun, state: State) -> None:
-    """Each value, with as of when it is."""
+    """Print each value, with the moment of its snapshot."""
     at = f"when step {state.step} was asked" if state.step is not None else "at the end"
     page.line(Text(f"state {at}", "bold"))
     if not state:

@@ -13,7 +13,7 @@ _UNITS = "kmgt"
 
 
 def parsed(text: str) -> int | None:
-    """Return a size in bytes; None for a text that is none."""
+    """Return a size in bytes, or None for another text."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         return None

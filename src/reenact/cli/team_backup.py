@@ -65,14 +65,14 @@ class RestoreOptions(StoreOptions):
 
 
 def backup(options: BackupOptions, context: TerminalContext) -> None:
-    """Back up the store, and print how much."""
+    """Back up the store, and print the amounts."""
     place = place_of(options.store, options.objects)
     found = _verbs().backup(place, _url(options.where), tools=options.tools, say=_say)
     _tell(found, f"put aside in {options.where} as {found.name}", json=context.json)
 
 
 def restore(options: RestoreOptions, context: TerminalContext) -> None:
-    """Restore a backup, and print how much."""
+    """Restore a backup, and print the amounts."""
     place = place_of(options.store, options.objects)
     url = _url(options.where)
     found = _verbs().restore(place, url, name=options.name, tools=options.tools, say=_say)

@@ -124,7 +124,7 @@ def rm(options: EraseOptions, context: TerminalContext) -> None:
 
 
 def receipts(options: ReceiptsOptions, context: TerminalContext) -> None:
-    """Print receipts. Raises RecordingNotFound, or SystemExit if one is not to be trusted."""
+    """Print receipts. Raises RecordingNotFound, or SystemExit if one cannot be trusted."""
     with _team(options) as team:
         found = team.receipts(list(options.refs) or None)
         problems = team.distrusted(found)

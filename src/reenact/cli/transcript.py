@@ -1,4 +1,4 @@
-"""A recording as a conversation: new messages, answers, and the steps in between."""
+"""Print a recording as a conversation: new messages, answers, and the steps in between."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _LABEL = 10
 
 @dataclass
 class TextPage:
-    """Write indented text, wrapped on a terminal and whole in a pipe.
+    """Writes indented text, wrapped on a terminal and unwrapped in a pipe.
 
     Args:
         console: The console to write to.
-        full: Fold nothing.
-        hint: The command that shows a folded text whole.
+        full: True to show all texts in full.
+        hint: The command that shows a folded text in full.
     """
 
     console: Console
@@ -59,7 +59,7 @@ class TextPage:
         Continuation lines are indented by `hang` more. `before` is not wrapped.
         """
         if not self.console.is_terminal:
-            # No colours and no wrapping: drawing it would take longer than reading the recording.
+            # Without colours and wrapping, rich is not needed; it would take longer than reading the recording.
             self.console.file.write(f"{' ' * indent}{before.plain if before else ''}{text.plain}\n")
             return
         first = Text(" " * indent) + (before or Text())
@@ -70,7 +70,7 @@ class TextPage:
             first = Text(" " * (indent + hang))
 
     def block(self, label: str, body: str, indent: int, style: str = "") -> None:
-        """A labelled text, folded where it is long."""
+        """Write a labelled text, folded if it is long."""
         shown, hidden = self._folded(visible(without_tokens(body)))
         head = Text(label.ljust(_LABEL) + " ", _COLOURS.get(label.split(" ", maxsplit=1)[0], "dim"))
         if head.cell_len > _LABEL + 1:
@@ -95,7 +95,7 @@ class TextPage:
 
 
 def tell(page: TextPage, facts: RecordingFacts, chosen: Container[int], name: str) -> None:
-    """Write steps; steps inside of one come between its request and its answer."""
+    """Write steps; steps inside of another one come between its request and its answer."""
     inside: dict[tuple[int, int | None], list[StepFacts]] = {}
     shown: dict[str, list[str]] = {}
     for step in facts:
@@ -137,7 +137,7 @@ def _question(page: TextPage, step: StepFacts, indent: int, shown: dict[str, lis
         page.line(Text(f"the history was rewritten: {gone} left out or changed", "yellow"), indent)
     ran = commands_in(step)
     for message in turn.new:
-        # A tool's result stands right above already, as the tool's own step.
+        # A tool's result was shown just above, as the tool's own step.
         if message.role != "tool" or _same(message.text) not in shown.get(message.name, []):
             if message.role == "tool" and message.id in ran:
                 _ran(page, ran[message.id], indent)
@@ -145,7 +145,7 @@ def _question(page: TextPage, step: StepFacts, indent: int, shown: dict[str, lis
 
 
 def _ran(page: TextPage, ran: ShellCommand, indent: int) -> None:
-    """Write a command that a tool has run, with its exit code if it is known."""
+    """Write a command that a tool has run, with its exit code if known."""
     code = "" if ran.exit is None else f" · exit {ran.exit}"
     page.block("ran", f"{ran.command}{code}", indent)
 
@@ -221,7 +221,7 @@ def step_head(step: StepFacts) -> Any:
 
 
 def spent(call: reading.ModelCall) -> list[str]:
-    """Tokens and price of a model call."""
+    """Return tokens and price of a model call."""
     if call.usage is None:
         return []
     cached = f" ({count(call.usage.cached)} cached)" if call.usage.cached else ""
@@ -246,12 +246,12 @@ def tell_message(page: TextPage, message: Message, indent: int) -> None:
 
 
 def _same(value: Any) -> str:
-    """Return a tool's result without changes that a framework makes: spaces, JSON or text."""
+    """Return a tool's result in a form that ignores a framework's changes: spaces, JSON or text."""
     return "".join(compact(value).split()).strip('"')
 
 
 def _result(step: StepFacts) -> Any:
-    """Return a tool's result as the next model call has it."""
+    """Return a tool's result in the form of the next model call."""
     if step.error:
         return step.error.partition(IMPORTED)[2] or step.error
     output = step.output
@@ -262,7 +262,7 @@ def _result(step: StepFacts) -> Any:
 
 
 def tell_step(page: TextPage, facts: RecordingFacts, number: int) -> None:
-    """One step with all that is kept of it."""
+    """Write one step with all recorded data."""
     step = facts.steps[number - 1]
     call = step.call
     page.full = True

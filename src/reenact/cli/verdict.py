@@ -21,7 +21,7 @@ _STYLES = {"plain": "", "quiet": "dim", "warning": "yellow"}
 
 
 def panel(verdict: Verdict, *, name: str = "") -> Framed:
-    """The whole verdict, in a frame on a terminal."""
+    """Return the whole verdict, in a frame for a terminal."""
     color = "green" if verdict.faithful else "red" if verdict.divergences else "yellow"
     title = Text.assemble(
         (word(verdict), f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
@@ -47,7 +47,7 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 def divergence_parts(divergence: Divergence) -> Iterator[RenderableType]:
-    """Yield one divergence: where, and recorded against actual."""
+    """Yield one divergence: its place, and recorded against actual."""
     where = f"step {divergence.step}  " if divergence.step is not None else ""
     yield Text.assemble((divergence.kind.value, "bold red"), "  ", (where, "bold"), divergence.address)
     if divergence.detail:
@@ -61,7 +61,7 @@ def divergence_parts(divergence: Divergence) -> Iterator[RenderableType]:
 
 
 def _mismatch(mismatch: Mismatch) -> RenderableType:
-    # Nothing is compared in a faithful replay.
+    # Imported here because a faithful replay has no mismatches.
     recorded, actual = import_module("reenact.analysis.views.difference").recorded_and_actual(mismatch)
     return Group(
         Text(mismatch.path, "bold"),

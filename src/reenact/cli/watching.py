@@ -1,4 +1,4 @@
-"""`reenact watch`: a browser session as a page to play."""
+"""`reenact watch`: a page that plays a browser session."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _written(output: Path, *, force: bool) -> Path:
 
 
 def _kept(store: LocalStore, folders: list[Path], session: int) -> Path:
-    """Return the path of a page without a given one: with its recording, or a temporary folder."""
+    """Return the default path of a page: in its recording's folder, or a temporary one."""
     own = folders[0]
     ours = own.parent == store.recordings and os.access(own, os.W_OK)
     folder = own / "pages" if ours else Path(tempfile.mkdtemp(prefix="reenact-"))

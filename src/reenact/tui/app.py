@@ -1,6 +1,6 @@
-"""The debugger's application: pass keys and commands to the driver, show its changes.
+"""The debugger's application: passes keys and commands to the driver, and shows its changes.
 
-Nothing here runs a program, or decides its stops: it shows the machine's state, and gives orders for the next one.
+It neither runs the program nor decides on stops: it shows the machine's state, and gives it orders.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from reenact.tui.timeline import Timeline
 T = TypeVar("T")
 
 _STILL = 0.12
-"""Seconds that a program runs before the screen says so: most steps take a hundredth of it."""
+"""Seconds after which the screen shows that a program runs; most steps take a hundredth."""
 
 _AHEAD = 0.5
-"""Seconds after its start for which a running program makes a key wait for its stop.
+"""Seconds from the start of a program for which a key waits until it stops.
 
-So a key held down steps again and again.
+So a key that is held down steps repeatedly.
 """
 
 
@@ -56,7 +56,8 @@ def run(
 
     Args:
         recording: The recording to debug.
-        opened: Opens the session, given a function for its notices; returns it, and the reason if it can only read.
+        opened: Opens the session, with a function for its notices. Returns the session, and the reason if it can only
+            read, or "".
         home: The folder of the recordings, if it is not the default.
     """
     heard = Heard()
@@ -80,7 +81,7 @@ class Debugger(App[None]):
         driver: The session.
         facts: The recording.
         heard: The function that the driver calls.
-        note: The reason why there is no program, or an empty text.
+        note: The reason that there is no program, or "".
         home: The folder of the recordings, if it is not the default.
     """
 
@@ -104,7 +105,7 @@ class Debugger(App[None]):
         self.looked_for: Filter | None = None
 
     def compose(self) -> ComposeResult:
-        """The screen."""
+        """Yield the widgets."""
         yield self.board
         yield self._prompt
         yield Static(id="keys")
@@ -118,11 +119,11 @@ class Debugger(App[None]):
             self.board.say(f"{self._note}; reading only", "yellow")
 
     def on_resize(self, event: events.Resize) -> None:
-        """The keys that there is room for."""
+        """Show the keys for which there is room."""
         self.query_one("#keys", Static).update(key_table.bar(event.size.width - 2))
 
     def on_changed(self) -> None:
-        """Show the changes, but not at every moment of a running program."""
+        """Show the changes, but not each change of a running program."""
         self._heard.waiting = False
         if self.driver.machine.state.phase is not Phase.RUNNING:
             self._show()
@@ -152,10 +153,10 @@ class Debugger(App[None]):
     # -- the program -----------------------------------------------------------------------------------------
 
     def action_order(self, order: str, *args: Any) -> bool:
-        """Give the machine an order; a refusal is shown in a line. Returns whether it succeeded."""
+        """Give the machine an order; show a refusal in a line. Returns True if it was accepted."""
         running = self.driver.machine.state.phase is Phase.RUNNING
         if running and order != "interrupt" and monotonic() - self._began < _AHEAD:
-            # Typed ahead: it is done when the program stands.
+            # The key was pressed ahead: give the order once the program stops.
             self._next = order, args
             return True
         self.board.say()
@@ -227,7 +228,7 @@ class Debugger(App[None]):
     # -- the terminal given away -----------------------------------------------------------------------------
 
     def _on_terminal(self, work: Callable[[], T]) -> T | None:
-        """Run a function with the whole terminal. Returns None after a failure, shown in a line."""
+        """Run a function on the whole terminal. After a failure, show it in a line; return None."""
         found, failed = None, ""
         self.board.say()
         try:
@@ -317,7 +318,7 @@ class Debugger(App[None]):
     # -- the prompt ------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the prompt or help is open, keys that open the prompt are text."""
+        """Return False for keys that open the prompt while the prompt or help is open."""
         if action in ("prompt", "fork"):
             return not (isinstance(self.screen, HelpScreen) or self._prompt.display)
         return True
@@ -327,7 +328,7 @@ class Debugger(App[None]):
         self._prompt.open(asked, text)
 
     def on_key(self, event: events.Key) -> None:
-        """Escape closes the prompt."""
+        """Close the prompt at Escape."""
         if event.key == "escape" and self._prompt.display:
             self._close_prompt()
 
@@ -336,7 +337,7 @@ class Debugger(App[None]):
         self.screen.set_focus(self.board.timeline)
 
     def on_input_submitted(self, event: PromptLine.Submitted) -> None:
-        """Run the input; an invalid one stays in the line for correction."""
+        """Run the input; leave an invalid one in the line for correction."""
         text = event.value.strip()
         self.board.say()
         try:

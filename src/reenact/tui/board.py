@@ -32,7 +32,7 @@ _AHEAD = 40
 
 
 class Board(Vertical):
-    """Shows the machine's state; it changes nothing in it.
+    """Shows the machine's state, without changing it.
 
     Args:
         driver: The session.
@@ -52,7 +52,7 @@ class Board(Vertical):
         self.timeline = Timeline(facts, self._state, id="timeline")
 
     def compose(self) -> ComposeResult:
-        """Its parts."""
+        """Yield the widgets."""
         yield Static(self._head(), id="head")
         with Horizontal(id="panes"):
             yield self.timeline
@@ -67,14 +67,14 @@ class Board(Vertical):
         self._reading = self.set_interval(0.02, self._read_on)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wide screens have room for the messages beside the other panes."""
+        """Show the messages beside the other panes if the screen is wide."""
         self.set_class(event.size.width >= WIDE, "wide")
         self.set_class(MEDIUM <= event.size.width < WIDE, "medium")
         self.call_after_refresh(self.refresh_all)
 
     @property
     def wide(self) -> bool:
-        """The messages have a pane of their own."""
+        """True if the messages have their own pane."""
         return self.size.width >= WIDE
 
     @property
@@ -85,16 +85,16 @@ class Board(Vertical):
     # -- showing ---------------------------------------------------------------------------------------------
 
     def say(self, text: str = "", style: str = "red") -> None:
-        """A line of ours in the place of the status, until the next command."""
-        # A filter's error has a second line that points at the column: there is no room for it here.
+        """Show a line instead of the status, until the next command."""
+        # The second line of a filter's error points at the column; there is no room for it here.
         self._said = (text.split("\n", 1)[0], style)
         if self.is_attached:
             self._bars()
 
     def refresh_all(self) -> bool:
-        """Show the state as it is now. Returns whether it is another one."""
+        """Show the current state. Returns True if it has changed."""
         if not self.is_attached:
-            # A last word of the program's, when the screen is closed already.
+            # The program has written something after the screen was closed.
             return False
         state, before = self._driver.machine.state, self._state
         if state is not before:
@@ -111,14 +111,14 @@ class Board(Vertical):
         return state is not before
 
     def show(self) -> None:
-        """The panes, of the step under the cursor."""
+        """Show the panes of the step under the cursor."""
         step = self.timeline.cursor
         if self.wide:
             self._fill(self.query_one("#side", LinesPane), "messages", step)
         self._fill(self.query_one("#page", LinesPane), self.shown_tab, step)
 
     def on_timeline_moved(self, event: Timeline.Moved) -> None:
-        """The panes follow the cursor."""
+        """Show the panes of the new step."""
         self.whole = False
         self.show()
 
@@ -126,7 +126,7 @@ class Board(Vertical):
         about = self._state.at if tab in ("actual", "output") else step
         try:
             lines = list(self._lines(tab, step))
-        except Exception as error:  # a recording may hold anything; the session goes on
+        except Exception as error:  # a recording may contain anything, and the session must go on
             why = one_line(f"this cannot be shown: {type(error).__name__}: {error}", 300)
             lines = [panes.remark(why, "red")]
         page.show(lines, of=(tab, about, self.whole, len(lines) == 1), at_end=tab == "output")
@@ -148,7 +148,7 @@ class Board(Vertical):
         return panes.stack(self.facts, state, step)
 
     def _read_on(self) -> None:
-        """Read calls in idle moments: the new messages of a call depend on all calls before it."""
+        """Read calls in idle moments, because a call's new messages depend on all earlier calls."""
         until, waited = time.monotonic() + _SLICE, self.timeline.cursor > self._read + _AHEAD
         while self._read < len(self.facts.steps) and time.monotonic() < until:
             self._read += 1
@@ -201,7 +201,7 @@ class Board(Vertical):
                 where = f"after step {state.at.step}, between questions"
             return Text.assemble((f" stopped {where}", "bold green"), (f"  {why}", "magenta"))
         if state.phase is Phase.DEPARTED and (found := state.divergence) is not None:
-            # The pane has what differs, and the hint by the options of the command.
+            # The pane shows the differences, and a hint for the command's options.
             at = f" at step {found.step}" if found.step else ""
             return Text(f" {found.kind.value}{at}, {one_line(found.address)}", "bold red")
         verdict = f"  {brief(state.verdict)}" if state.verdict is not None else ""
@@ -211,7 +211,7 @@ class Board(Vertical):
 
 
 def _telling(state: MachineState) -> str:
-    """The tab that says most about a state out of the ordinary, or nothing."""
+    """Return the tab that explains an unusual state, or ""."""
     if state.phase is Phase.DEPARTED:
         return "actual"
     if state.phase is Phase.STOPPED and state.at.extra and not state.actual.label:

@@ -1,6 +1,6 @@
 """The browser of all recordings (`reenact browse`): a list with search and actions.
 
-Slow work (the index, a search, a long transcript) runs in threads; a result that comes too late is dropped.
+Slow work (the index, a search, a long transcript) runs in threads; an outdated result is dropped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _KEYS: _Keys = (
 _READING: _Keys = (*_ON_ONE, ("/", "search", "search"), ("q", "leave", "back"))
 
 _PAUSE = 0.15
-"""Seconds without another letter until the search begins."""
+"""Seconds without typing until the search begins."""
 
 
 class Browser(App[None]):
@@ -72,7 +72,7 @@ class Browser(App[None]):
         Binding("r", "command('replay')", show=False),
         Binding("d", "command('debug')", show=False),
         Binding("e", "export", show=False),
-        # Before the list hears of it: what is typed right behind it must not be taken for the list's keys.
+        # Handled before the list gets it, so that text typed right after it is not taken for the list's keys.
         Binding("slash", "search", show=False, priority=True),
         Binding("s", "sort", show=False),
         Binding("S", "reverse", show=False),
@@ -102,7 +102,7 @@ class Browser(App[None]):
         self._said = Text()
 
     def compose(self) -> ComposeResult:
-        """The screen."""
+        """Yield the widgets."""
         yield Static(id="head")
         yield self._search
         yield Static(id="titles")
@@ -119,7 +119,7 @@ class Browser(App[None]):
         self.look()
 
     def on_resize(self, event: events.Resize) -> None:
-        """The columns that there is room for."""
+        """Show the columns for which there is room."""
         self._title(event.size.width)
 
     def _title(self, width: int) -> None:
@@ -204,13 +204,13 @@ class Browser(App[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search after a pause in typing."""
         text = event.value
-        # The screen may be closed by then.
+        # The screen may be closed when the timer fires.
         self.set_timer(
             _PAUSE, lambda: self.look() if self.is_running and self._search.value == text else None
         )
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Back to the list, if it could be meant."""
+        """Search at once, and go back to the list if the filter is valid."""
         if self.look():
             self.screen.set_focus(self.rows)
 
@@ -220,7 +220,7 @@ class Browser(App[None]):
             raise SkipAction
         if isinstance(self.screen, TranscriptScreen):
             _ = self.pop_screen()
-        # At once: what is typed next is meant for it already.
+        # Focus at once, because the next key already belongs to the search line.
         self.screen_stack[0].set_focus(self._search)
 
     def action_leave_search(self) -> None:
@@ -256,7 +256,7 @@ class Browser(App[None]):
         self.screen_stack[0].query_one("#about", Static).update(about)
 
     def on_rows_opened(self) -> None:
-        """Open it."""
+        """Open the recording under the cursor."""
         self.action_open()
 
     def action_open(self) -> None:
@@ -345,7 +345,7 @@ class Browser(App[None]):
         self.look()
 
     def action_leave(self) -> None:
-        """Back to the list, or out."""
+        """Go back to the list, or leave."""
         if isinstance(self.screen, TranscriptScreen):
             _ = self.pop_screen()
         else:
@@ -357,7 +357,7 @@ def _bar(keys: _Keys) -> str:
 
 
 def _first(error: Exception) -> str:
-    """An error's first line; a filter's names the column there."""
+    """Return an error's first line; that of a filter's error contains the column."""
     return (str(error) or type(error).__name__).splitlines()[0]
 
 

@@ -10,7 +10,7 @@ from textual.scroll_view import ScrollView
 
 
 class CursorList(ScrollView, can_focus=True):
-    """Rows with a cursor on one of them. Subclasses define the rows and their numbers."""
+    """Rows with a cursor. Subclasses define the rows and their numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),
@@ -25,15 +25,15 @@ class CursorList(ScrollView, can_focus=True):
     cursor = 0
 
     def go_to(self, number: int) -> None:
-        """Move the cursor to a row, or to the nearest one that there is."""
+        """Move the cursor to a row, or to the nearest existing one."""
         raise NotImplementedError
 
     def ends(self) -> tuple[int, int]:
-        """The numbers of the first and of the last row."""
+        """Return the numbers of the first and of the last row."""
         raise NotImplementedError
 
     def number_at(self, line: int) -> int | None:
-        """The number of the row at a line of the whole list, or None where there is none."""
+        """Return the number of the row at a line of the whole list, or None."""
         raise NotImplementedError
 
     def action_choose(self) -> None:
@@ -41,23 +41,23 @@ class CursorList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def action_move(self, by: int) -> None:
-        """Up or down."""
+        """Move up or down."""
         self.go_to(self.cursor + by)
 
     def action_page(self, by: int) -> None:
-        """A page up or down."""
+        """Move a page up or down."""
         self.go_to(self.cursor + by * max(self.size.height - 2, 1))
 
     def action_first(self) -> None:
-        """To the first row."""
+        """Move to the first row."""
         self.go_to(self.ends()[0])
 
     def action_last(self) -> None:
-        """To the last row."""
+        """Move to the last row."""
         self.go_to(self.ends()[1])
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor there; a double click chooses the row."""
+        """Move the cursor to the clicked row; a double click chooses it."""
         number = self.number_at(event.y + self.scroll_offset.y)
         if number is not None:
             self.go_to(number)

@@ -24,11 +24,11 @@ class HelpScreen(ModalScreen[None]):
     ]
 
     def compose(self) -> ComposeResult:
-        """One page."""
+        """Yield the page."""
         yield LinesPane(id="help")
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Fill the page."""
         page = self.query_one(LinesPane)
         page.border_title = "keys and commands"
         page.border_subtitle = "Esc closes"

@@ -63,7 +63,7 @@ KEYS = (
 )  # fmt: skip
 """All actions, in the order of the help. Tab changes between the timeline and the panes."""
 
-# Keys that open the prompt come first, before a key typed or pasted behind them goes elsewhere.
+# Keys that open the prompt have priority, so that text typed or pasted right after them goes to the prompt.
 BINDINGS: list[BindingType] = [
     Binding(
         key.keys,

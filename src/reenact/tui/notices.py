@@ -9,7 +9,7 @@ from textual.message import Message
 
 
 class Changed(Message):
-    """The session is in another state, or the program has written something."""
+    """The session has changed its state, or the program has written output."""
 
 
 class Heard:
@@ -21,6 +21,6 @@ class Heard:
 
     def __call__(self) -> None:
         if self.app is not None and not self.waiting:
-            # One message for all changes until it is read: a program may write a thousand lines a second.
+            # One message stands for all changes until it is read, because a program may write very many lines.
             self.waiting = True
             self.app.post_message(Changed())

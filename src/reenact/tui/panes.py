@@ -1,4 +1,4 @@
-"""The panes' content as lines: pure functions of the recording and the debugger's state."""
+"""The content of the panes, as functions of the recording and the debugger's state."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ from reenact.run.debugger.orders import ProgramPlace
 from reenact.tui.reader import UnwrappedLine
 
 FOLD = 6_000
-"""Letters of one text that are shown, until all is asked for."""
+"""Characters of one text that are shown while it is folded."""
 
 LONG = 400
-"""Letters of an argument of a model call that are shown, until all is asked for."""
+"""Characters of an argument of a model call that are shown while it is folded."""
 
 OLDER = 40
-"""Messages from before the previous call that are named, one a line."""
+"""Most earlier messages that are listed, one on each line."""
 
 MOST = 20
-"""Differences that are shown."""
+"""Most differences that are shown."""
 
 OUTPUT = 2_000
-"""Lines of output that are shown."""
+"""Most lines of output that are shown."""
 
 _ROLES = {"system": "magenta", "user": "blue", "assistant": "green", "tool": "cyan"}
 
 
 def title(text: str, note: str = "", style: str = "bold") -> UnwrappedLine:
-    """A heading."""
+    """Return a heading."""
     return UnwrappedLine(Text.assemble((text, style), (f"  {note}" if note else "", "dim")))
 
 
 def remark(text: str, style: str = "dim") -> UnwrappedLine:
-    """A line of ours, not of the recording."""
+    """Return a line that is not recorded text."""
     return UnwrappedLine(Text(text, style))
 
 
 def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) -> Iterator[UnwrappedLine]:
-    """A recorded text, folded where it is long."""
+    """Yield the lines of a recorded text, folded if it is long."""
     text = visible(without_tokens(text))
     shown = text if whole or len(text) <= FOLD else text[:FOLD]
     for part in shown.split("\n"):
@@ -141,10 +141,10 @@ def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[Un
 def call(
     facts: RecordingFacts, number: int, state: MachineState, *, whole: bool = False
 ) -> Iterator[UnwrappedLine]:
-    """A step's arguments and its recorded answer, and the one that was put in its place."""
+    """Yield a step's arguments and its recorded answer, and the edited one if any."""
     step = facts.steps[number - 1]
     record = step.call
-    # An imported run does not know how long a step took.
+    # Imported runs have no durations.
     took = f", {seconds(record.duration)}" if record.duration else ""
     yield title(f"step {number}  {one_line(record.label)}", f"{record.status}{took}")
     yield remark(one_line(record.address))
@@ -154,7 +154,7 @@ def call(
     for name, value in step.args.items():
         text = literal_or_text(value) if isinstance(value, str) else pretty(value)
         if step.model_call is not None and len(text) > LONG and not whole:
-            # A chat stands in its own pane, and better; here it would hide the answer.
+            # Messages have their own pane; here they would hide the answer.
             yield UnwrappedLine(
                 Text.assemble((f"{name} ", "bold"), (f"… {len(text):,} characters; + unfolds", "dim italic")),
                 2,
@@ -196,7 +196,7 @@ def _attributes(tree: Any) -> Iterator[UnwrappedLine]:
 def actual(
     facts: RecordingFacts, state: MachineState, *, wide: bool, whole: bool = False
 ) -> Iterator[UnwrappedLine]:
-    """Recorded against actual, where the program stands."""
+    """Yield the recorded and the actual question where the program is stopped."""
     if state.divergence is not None:
         found = state.divergence
         where = f"step {found.step}" if found.step is not None else ""
@@ -254,7 +254,7 @@ def tracked(
 ) -> Iterator[UnwrappedLine]:
     """Yield the tracked state at a step, and its changes since `before`.
 
-    The values are the program's own where it stands there, else the recorded ones.
+    The values are the program's current ones if it is stopped there, else the recorded ones.
     """
     recorded = facts.recording.state(number)
     now = state.actual.state if state.at == ProgramPlace(number) else {}
@@ -274,7 +274,7 @@ def tracked(
 def _tracked(
     name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool
 ) -> Iterator[UnwrappedLine]:
-    """Yield a name's value now, and the differences from the recorded one."""
+    """Yield a name's current value, and its differences from the recorded one."""
     taken = recorded.of(name) if name in recorded else None
     if name not in now:
         yield title(one_line(name), _as_of(taken) if taken is not None else "", "bold blue")
@@ -310,13 +310,13 @@ def output(text: str, state: MachineState) -> Iterator[UnwrappedLine]:
     if len(lines) > OUTPUT:
         yield remark(f"… {len(lines) - OUTPUT:,} earlier lines")
     for line in lines[-OUTPUT:]:
-        # Show a line as a terminal would: an overwritten line has its last state.
+        # A carriage return overwrites the line, as on a terminal.
         shown = line.rstrip("\r").rpartition("\r")[2]
         yield UnwrappedLine(Text.from_ansi(shown) if "\x1b" in shown else Text(visible(shown)))
 
 
 def stack(facts: RecordingFacts, state: MachineState, number: int) -> Iterator[UnwrappedLine]:
-    """The program's own frames, and the calls that the step is inside of."""
+    """Yield the program's frames, and the calls that contain the step."""
     if state.actual.stack:
         yield title("the program's own frames", "innermost last; ! opens pdb there")
         for frame in state.actual.stack:

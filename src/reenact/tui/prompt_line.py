@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 
 class PromptLine(Input):
-    """A line for a command after `:`, a search after `/`, or a fork's command after `$`.
+    """The input for a command after `:`, a search after `/`, or a fork's command after `$`.
 
     Attributes:
         asked: The character before it.
@@ -18,11 +18,11 @@ class PromptLine(Input):
         self.display = False
 
     def open(self, asked: str, text: str = "") -> None:
-        """Show it, with a text to start with."""
+        """Show it with an initial text."""
         self.asked = asked
         self.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
         self.value = text
         self.display = True
-        # At once: what is typed next is meant for it already.
+        # Focus at once, because the next key already belongs to the prompt.
         self.screen.set_focus(self)
         self.cursor_position = len(text)

@@ -1,4 +1,4 @@
-"""A pane of long text: wrapped when shown, drawn only in its visible part."""
+"""A pane of long text, of which only the visible part is drawn."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class UnwrappedLine:
     """A line before it is wrapped.
 
     Attributes:
-        text: Its text; may have several lines itself.
+        text: Its text, which may contain line breaks.
         indent: Its indentation, in columns.
-        beside: The text of the right half, for two texts side by side.
-        cut: It is cut to one line.
-        anchor: A new page is shown from here; the lines above are reached by scrolling.
+        beside: The text of the right half, if two texts are side by side.
+        cut: True to cut it to one line.
+        anchor: True if a new page is scrolled to this line.
     """
 
     text: Text
@@ -66,23 +66,23 @@ class LinesPane(ScrollView, can_focus=True):
         self._style = Style()
 
     def show(self, lines: Iterable[UnwrappedLine], of: object = None, *, at_end: bool = False) -> None:
-        """Replace the lines. `of` is their subject: a new subject is shown from its beginning."""
+        """Replace the lines. A new subject `of` the lines is shown from its beginning."""
         self._lines = list(lines)
         self._wrap()
         if at_end:
             self.scroll_end(animate=False)
         elif of != self._of:
-            # A longer page than before must be laid out first.
+            # The new page must be laid out first.
             self.call_after_refresh(self.scroll_to, 0, self._anchor, animate=False)
         self._of = of
 
     @property
     def said(self) -> str:
-        """All that it shows, as text."""
+        """The whole content as text."""
         return "\n".join(row.plain.rstrip() for row in self._rows)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another width wraps otherwise."""
+        """Wrap the lines for the new width."""
         if self.scrollable_content_region.width != self._width:
             self._wrap()
 
@@ -128,19 +128,19 @@ class LinesPane(ScrollView, can_focus=True):
         return rows
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen that are to be drawn."""
-        # Asked for once: it is put together from all styles that apply.
+        """Draw some lines of the screen."""
+        # Read once, because it is computed from all styles that apply.
         self._style = self.rich_style
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         _, top = self.scroll_offset
         width, place = self.size.width, top + y
         if place >= len(self._rows):
             return Strip.blank(width, self._style)
         row = self._rows[place]
-        # `render` leaves the base style out where a text has no other.
+        # `render` ignores the base style if a text has no other.
         base = self.app.console.get_style(row.style)
         segments = Segment.apply_style(row.render(self.app.console), base)
         return Strip(segments).crop_extend(0, width, self._style).apply_style(self._style)

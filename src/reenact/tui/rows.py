@@ -1,4 +1,4 @@
-"""The browser's list: one recording a line, and only those on the screen are drawn."""
+"""The browser's list: one recording on each line, of which only the visible ones are drawn."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _WIDER = (
     (180, ("tags", 26)),
 )  # fmt: skip
 _TEXTS = {"agent": 1, "prompt": 2, "outcome": 2}
-"""The columns that share the rest of the width, by their parts."""
+"""The columns that share the rest of the width, with their shares."""
 _RIGHT = {"when", "steps", "tokens", "cost", "time"}
 _DEEPEST = 6
 _MEASURED = 1000
-"""The number of rows by which columns get their widths."""
+"""The number of rows that determine the widths of columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Row:
         hit: The recording, and the steps that match the filter.
         depth: The number of forks between it and the root of its branch.
         origin: The origin of a fork, or None.
-        mark: A warning about its origin: `foreign`, `changed`; empty for most.
+        mark: A warning about its origin, `foreign` or `changed`, or empty.
     """
 
     hit: Hit
@@ -61,7 +61,7 @@ class Row:
 def arranged(
     hits: Sequence[Hit], origins: Mapping[str, Parentage], *, tree: bool, book: Book | None = None
 ) -> list[Row]:
-    """Return the rows: in the given order, or each fork below its parent if that is listed."""
+    """Return the rows in the given order, or with each fork below its parent if that is listed."""
     if not tree or not origins:
         return [Row(hit, origin=origins.get(hit.summary.id), mark=_mark(hit, book)) for hit in hits]
     there = {hit.summary.id: hit for hit in hits}
@@ -91,12 +91,11 @@ SORTED = ("when", "agent", "status", "prompt", "outcome", "model", "steps", "tok
 def columns(width: int, needs: Mapping[str, int], sort: str = "when") -> list[tuple[str, int]]:
     """Return the columns that fit, with their widths.
 
-    Empty ones are left out, unless they sort the list. Agent, prompt and outcome share the rest; none takes more
-    than it needs.
+    Empty columns are left out, unless they sort the list. Agent, prompt and outcome share the rest of the width.
 
     Args:
-        width: The width of all.
-        needs: The room that each column needs.
+        width: The width of the list.
+        needs: The width that each column needs.
         sort: The column that sorts the list.
     """
     wider = (column for least, column in _WIDER if width >= least and (needs[column[0]] or column[0] == sort))
@@ -112,7 +111,7 @@ def columns(width: int, needs: Mapping[str, int], sort: str = "when") -> list[tu
 
 
 def _needs(rows: Sequence[Row]) -> dict[str, int]:
-    """Return the room that each column needs, by the first rows; a text needs that of its title."""
+    """Return the width that each column needs for the first rows and its title."""
     found = {name: len(name) + 1 if name in _TEXTS else 0 for name in ORDER}
     for row in rows[:_MEASURED]:
         for name in ORDER:
@@ -121,7 +120,7 @@ def _needs(rows: Sequence[Row]) -> dict[str, int]:
 
 
 class Rows(CursorList):
-    """All recordings that are meant, with a cursor on one of them."""
+    """All matching recordings, with a cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "page(1)", show=False),
@@ -131,10 +130,10 @@ class Rows(CursorList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor"}
 
     class Highlighted(Message):
-        """The cursor stands on another recording."""
+        """The cursor has moved to another recording."""
 
     class Opened(Message):
-        """The recording under the cursor is to be opened."""
+        """The user opens the recording under the cursor."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -145,11 +144,11 @@ class Rows(CursorList):
 
     @property
     def current(self) -> Row | None:
-        """The row under the cursor, or None where there is none."""
+        """The row under the cursor, or None without rows."""
         return self.rows[self.cursor] if self.rows else None
 
     def show(self, rows: list[Row]) -> None:
-        """Other rows; the cursor stays on its recording where that is among them."""
+        """Replace the rows; the cursor stays on its recording if that is among them."""
         known = self.current.line.id if self.current is not None else ""
         self.rows, self.needs = rows, _needs(rows)
         self.cursor = next((place for place, row in enumerate(rows) if row.line.id == known), 0)
@@ -170,20 +169,20 @@ class Rows(CursorList):
         self.refresh()
 
     def ends(self) -> tuple[int, int]:
-        """The first and the last place."""
+        """Return the first and the last index."""
         return 0, len(self.rows) - 1
 
     def number_at(self, line: int) -> int | None:
-        """The place of the row at a line."""
+        """Return the index of the row at a line."""
         return line if line < len(self.rows) else None
 
     def action_choose(self) -> None:
-        """Open the one under the cursor."""
+        """Open the recording under the cursor."""
         if self.rows:
             self.post_message(self.Opened())
 
     def titles(self, width: int, sort: str) -> Text:
-        """Return the line above the list; the column that sorts it has an arrow."""
+        """Return the line of titles; the column that sorts the list has an arrow."""
         column = self.sort = sort.removeprefix("-")
         arrow = "▲" if (column in TEXTS) is not sort.startswith("-") else "▼"
         return Text(" ").join(
@@ -195,14 +194,14 @@ class Rows(CursorList):
         )
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         place, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         style = self.rich_style
         if place >= len(self.rows):
             return Strip.blank(width, style)
         if place == self.cursor:
             style += self.get_component_rich_style("rows--cursor")
-        # As the titles, which leave room for a scroll bar.
+        # The titles leave room for a scroll bar, so the rows do, too.
         shown = columns(min(width, self.app.size.width - 1), self.needs, self.sort)
         text = _drawn(self.rows[place], shown)
         strip = Strip(text.render(self.app.console)).crop_extend(0, width, style)
@@ -256,7 +255,7 @@ def _said(row: Row, column: str) -> tuple[str, str]:
 
 
 def _agent(row: Row) -> str:
-    # There is no room for a column that is mostly empty; the line below the list has the whole mark.
+    # The mark has no column, which would be mostly empty; the line below the list has all of it.
     said = one_line(row.line.agent or "-") + (f" ({row.mark})" if row.mark else "")
     if not row.depth:
         return said
@@ -265,5 +264,5 @@ def _agent(row: Row) -> str:
 
 
 def tags_of(line: Summary) -> str:
-    """The tags, labels and note of a recording, on one line."""
+    """Return the tags, labels and note of a recording, on one line."""
     return marks(line.tags, line.note)

@@ -1,4 +1,4 @@
-"""The steps of the run, one a line. Only visible ones are drawn, so length costs nothing."""
+"""The steps of the run, one on each line, of which only the visible ones are drawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MARKS = {"error": ("✗", "bold red"), "cancelled": ("⊘", "yellow"), "in flig
 
 
 class Timeline(CursorList):
-    """All steps. The cursor says which one the panes show; the arrow, where the program stands."""
+    """All steps. The panes show the step under the cursor; an arrow is the program's position."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "app.turn(-1)", show=False),
@@ -35,14 +35,14 @@ class Timeline(CursorList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"timeline--cursor"}
 
     class Moved(Message):
-        """The cursor stands at another step."""
+        """The cursor has moved to another step."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
             self.step = step
 
     class Chosen(Message):
-        """The program is to run to that step."""
+        """The user lets the program run to a step."""
 
         def __init__(self, step: int) -> None:
             super().__init__()
@@ -63,7 +63,7 @@ class Timeline(CursorList):
         self._digits = max(len(str(len(facts.steps))), 2)
 
     def update(self, state: MachineState, stops: frozenset[int], *, follow: bool) -> None:
-        """Show another state. `follow` moves the cursor to where the program stands."""
+        """Show a new state. `follow` moves the cursor to the program's position."""
         if state.passed is not self._state.passed:
             self._reached = frozenset(place.step for place in state.passed)
         self._state, self._stops = state, stops
@@ -84,33 +84,33 @@ class Timeline(CursorList):
         self.refresh()
 
     def _into_view(self, row: int) -> None:
-        # A line more on each side: where one comes from and goes to. The extra question stands one below its step.
+        # Show one more line on each side. The extra question is one line below its step.
         self.scroll_to_region(
             Region(0, row - 1, 1, 3 + self._extra()), animate=False, force=True, immediate=True, x_axis=False
         )
 
     def on_mount(self) -> None:
-        """The size of all steps."""
+        """Set the size of the list."""
         self.virtual_size = Size(self.size.width, len(self._facts.steps))
 
     # -- keys ------------------------------------------------------------------------------------------------
 
     def ends(self) -> tuple[int, int]:
-        """The first and the last step."""
+        """Return the first and the last step."""
         return 1, len(self._facts.steps)
 
     def number_at(self, line: int) -> int | None:
-        """The step at a line."""
+        """Return the step at a line."""
         return self._step(line)
 
     def action_choose(self) -> None:
-        """Run to where the cursor is."""
+        """Let the program run to the step under the cursor."""
         self.post_message(self.Chosen(self.cursor))
 
     # -- rows ------------------------------------------------------------------------------------------------
 
     def _extra(self) -> int:
-        """Return 1 if there is an extra row, for a request that the recording does not have."""
+        """Return 1 if there is a row for a question that the recording does not have, else 0."""
         return 1 if self._state.at.extra else 0
 
     def _row(self, step: int) -> int:
@@ -122,7 +122,7 @@ class Timeline(CursorList):
         return row + 1 if 0 <= row < len(self._facts.steps) else None
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The lines of the screen that are to be drawn."""
+        """Draw some lines of the screen."""
         style = self.rich_style, self.get_component_rich_style("timeline--cursor")
         if style != self._style:
             self._style = style
@@ -130,7 +130,7 @@ class Timeline(CursorList):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         row, width = y + self.scroll_offset.y, self.scrollable_content_region.width
         plain, cursor = self._style
         if row >= len(self._facts.steps) + self._extra():

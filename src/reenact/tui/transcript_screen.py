@@ -14,7 +14,7 @@ from reenact.tui.reader import LinesPane, UnwrappedLine
 
 
 class TranscriptScreen(Screen[None]):
-    """One recording, as `reenact show` tells it.
+    """One recording, as `reenact show` prints it.
 
     Args:
         told: The text, in colours.
@@ -29,12 +29,12 @@ class TranscriptScreen(Screen[None]):
         self._bar = bar
 
     def compose(self) -> ComposeResult:
-        """One page."""
+        """Yield the page."""
         yield LinesPane()
         yield Static(self._bar, id="bar")
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Fill the page."""
         page = self.query_one(LinesPane)
         page.show([UnwrappedLine(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
         page.focus()

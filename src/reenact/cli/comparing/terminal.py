@@ -30,7 +30,7 @@ class ComparisonOutput(TextPage):
     Args:
         found: The comparison.
         console: The console to write to.
-        whole: Equal steps too, all pairs, all texts whole.
+        whole: True to write equal steps, too, all pairs, and all texts in full.
     """
 
     def __init__(self, found: Diff, console: Console, *, whole: bool = False) -> None:
@@ -40,7 +40,7 @@ class ComparisonOutput(TextPage):
         self._carried = False
 
     def pair(self, pair: Pair) -> None:
-        """One pair, with all that differs."""
+        """Write one pair with all its differences."""
         self.line(self._heading(pair), 0, _INDENT)
         if pair.kind in (Kind.INSERTED, Kind.DELETED, Kind.MOVED):
             side, step = (self.found.a, pair.a) if pair.a is not None else (self.found.b, pair.b)
@@ -56,7 +56,7 @@ class ComparisonOutput(TextPage):
         self.note([pair])
 
     def note(self, pairs: Iterable[Pair]) -> None:
-        """Write once that model calls carry an earlier difference with them."""
+        """Write once that model calls contain an earlier difference."""
         if not self._carried and any(pair.carried for pair in pairs):
             self._carried = True
             text = "from here on, the history or settings of model calls contain the differences above"
@@ -76,7 +76,7 @@ class ComparisonOutput(TextPage):
         return text.append("".join(f" · {part}" for part in spent), "dim")
 
     def difference(self, difference: Difference, indent: int) -> None:
-        """One part, both sides."""
+        """Write both sides of one difference."""
         self.line(Text(one_line(told.name(difference)), "bold" if self.coloured else ""), indent)
         words = difference.words
         if words is None:
@@ -100,7 +100,7 @@ class ComparisonOutput(TextPage):
 
 
 def tell(report: ComparisonOutput) -> None:
-    """The whole comparison: the runs, their totals, the first difference, and all others."""
+    """Write the whole comparison: the runs, their totals, the first difference, and all others."""
     found = report.found
     _heads(report)
     present.show(_totals(found, report.console.width), report.console)

@@ -66,7 +66,7 @@ def label(found: Diff, pair: Pair) -> str:
 
 
 def pair_numbers(pair: Pair) -> tuple[str, str]:
-    """A pair's step numbers; nothing for a side without a step."""
+    """Return a pair's step numbers; "" for a side without a step."""
     return str(pair.a.number) if pair.a else "", str(pair.b.number) if pair.b else ""
 
 
@@ -103,7 +103,7 @@ def name(difference: Difference) -> str:
 
 
 def value(found: Any) -> str:
-    """One side of a difference as text."""
+    """Return one side of a difference as text."""
     return found if found is ABSENT else compact(found)
 
 
@@ -114,7 +114,7 @@ def stretches(pairs: Sequence[Pair]) -> Iterator[tuple[bool, list[Pair]]]:
 
 
 def span(pairs: Sequence[Pair]) -> str:
-    """A stretch of pairs by its numbers: `2-9 (in B 3-10)`."""
+    """Return the numbers of a stretch of pairs: `2-9 (in B 3-10)`."""
     a, b = ([step.number for pair in pairs if (step := getattr(pair, side))] for side in ("a", "b"))
     texts = [numbers(tuple(sorted(side))) for side in (a, b)]
     return texts[0] if texts[0] == texts[1] else f"{texts[0]} (in B {texts[1]})"

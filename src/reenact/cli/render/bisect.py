@@ -32,7 +32,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
 
 
 def _unjudged(found: Decisive) -> Iterator[RenderableType]:
-    """Yield the undecided trials by reason: then fewer changes may be enough."""
+    """Yield the undecided trials by reason: because of them, fewer changes may be enough."""
     reasons = Counter(trial.why for trial in found.trials if trial.result is Judged.UNDECIDED)
     if not reasons:
         return

@@ -12,7 +12,7 @@ from reenact.run.fork.edit import edited
 from reenact.verbs.fork import Options, Result
 
 _VALUE = 60
-"""Characters of a value that are shown."""
+"""Most characters of a value that are shown."""
 
 
 def show(result: Result, options: Options, context: TerminalContext) -> None:
@@ -37,9 +37,9 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
 
 
 def _edit(parent: RecordedRun, child: RecordedRun, at: int) -> None:
-    """Say the change of the step's answer on one line: the old and the new value."""
+    """Print the change of the step's answer on one line: the old and the new value."""
     if not 0 < at <= len(child.steps):
-        return  # it stopped before
+        return  # the fork stopped before that step
     step = parent.step(at)
     found = edited(step, child.step(at))
     change = "as recorded"

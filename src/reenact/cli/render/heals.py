@@ -94,11 +94,11 @@ def _runs(found: Sequence[RecordedHeal]) -> Table:
 
 
 _YIELDING = ("action", "now", "element", "verified by")
-"""Columns that give way where it is narrow."""
+"""Columns that are narrowed to fit."""
 
 
 def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
-    """A table; a title with `>` in front has its cells to the right."""
+    """Return a table; the cells below a title that begins with `>` are aligned to the right."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for title, cells in zip(titles, zip(*rows, strict=True), strict=True):
         name = title.removeprefix(">")
@@ -115,7 +115,7 @@ def _place(heal: HealRecord) -> Text:
 
 
 def _element(heal: HealRecord) -> str:
-    """Return the identity of the meant element, or of the one acted on, in words."""
+    """Describe the intended element, or the one that was acted on."""
     if meant := heal.before.get("meant"):
         return one_line(str(meant), 60)
     parts = heal.after.get("identity") or {}

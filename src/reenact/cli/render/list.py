@@ -42,7 +42,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
 
 
 def _work(looked: Looked | None, total: int) -> str:
-    """Return the work of a search in words."""
+    """Describe the work of a search."""
     if looked is None:
         return "index: columns of recordings; no steps were looked into"
     steps = many(looked.steps, "step")
@@ -53,7 +53,7 @@ def _print_table(result: Result, lines: list[Summary]) -> None:
     found = result.listed
     steps = {hit.summary.id: hit.steps for hit in found.hits if result.wanted.about_steps}
     piped = recordings.in_a_pipe()
-    # Only on a terminal is rich imported.
+    # rich is imported only for a terminal.
     present = None if piped else import_module("reenact.cli.present")
     width = WIDE if present is None else present.out().width
     columns = recordings.columns(

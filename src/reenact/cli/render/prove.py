@@ -21,7 +21,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
 
 
 def panel(done: Proved) -> Framed:
-    """Return the result of the replays, with the likely cause and what was not tried."""
+    """Return the result of the replays, with the likely cause and the untried conditions."""
     color = "green" if done.proof is not None else "red"
     word = (
         f"proved {many(done.proof.times, 'time')}"

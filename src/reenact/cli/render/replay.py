@@ -35,7 +35,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
 def print_verdict(verdict: Verdict, name: str) -> None:
     """Print the verdict: in a frame on a terminal, as lines in a pipe."""
     if verdict.faithful and not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
-        # Without rich, whose import takes a fifth of such a replay's time. The lines are the same.
+        # Write the same lines without rich, whose import takes a fifth of such a replay's time.
         say("  ".join(filter(None, (word_of(verdict), verdict.recording, name))))
         for fact in facts(verdict):
             say(f"  {fact.text}")
@@ -47,7 +47,7 @@ def print_verdict(verdict: Verdict, name: str) -> None:
 
 
 def _unused(verdict: Verdict, live: Iterable[str], ref: str) -> None:
-    """Warn of effects allowed to run live that never came: their names may be misspelt."""
+    """Warn of effects allowed to run live that did not occur: their names may be misspelt."""
     came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
     for word in live:
         if word not in came and not verdict.divergences:

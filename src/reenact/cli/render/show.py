@@ -107,7 +107,7 @@ def _head(page: TextPage, facts: RecordingFacts, standing: Provenance, proof: Pr
         page.block("stopped", str(reason), 0, "yellow")
     if line.problem:
         error = (recording.logs[0].sealed or {}).get("error")
-        # Of a run that another program wrote down, the class is a format's name.
+        # For an imported run, the class of the error is only a name in its format.
         raised = isinstance(error, dict) and isinstance(recording.header.get("program"), dict)
         page.block("ended with", error_line(error) if raised else line.problem, 0, "red")
     if not standing.at_home or standing.name:
@@ -149,7 +149,7 @@ def _foot(page: TextPage, facts: RecordingFacts) -> None:
     drawn: dict[str, int] = {}
     for log in facts.recording.logs:
         for (_, source), values in log.draws.items():
-            # Each variable and file is a source of its own; the kind of it says enough here.
+            # Each variable and file is a separate source; only their kinds are counted here.
             kind = (
                 source.partition(":")[0] if source.startswith(("env:", "file:")) else source.replace(":", " ")
             )
