@@ -16,7 +16,7 @@ from reenact.lesson.session import written
 from reenact.run.api.state import snapshot, track
 
 EVERY = 5
-"""After how many tool results `StatefulAgent` takes a snapshot by itself."""
+"""Number of tool results after which `StatefulAgent` takes a snapshot by itself."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class AgentStateSnapshot:
 
     @classmethod
     def load(cls, filepath: str | os.PathLike[str]) -> AgentStateSnapshot:
-        """Read one that was saved. Raises RecordingNotFound or NotARecording."""
+        """Read a saved snapshot. Raises RecordingNotFound or NotARecording."""
         path = Path(filepath)
         try:
             return cls(**json.loads(path.read_bytes()))
@@ -55,17 +55,17 @@ class AgentStateSnapshot:
 
     @classmethod
     def of(cls, recording: RecordedRun, step: int | None = None, name: str = "") -> AgentStateSnapshot:
-        """Return the tracked state at a step of a recording (None: at its end).
+        """Return the tracked state at a step of a recording, by default at its end.
 
         Args:
             recording: A loaded recording.
             step: The number of the step; the state is that before its call.
-            name: The name under which a `StatefulAgent` was tracked. Without one, each part is looked up by its own
+            name: The name under which a `StatefulAgent` was tracked. Without it, each part is searched by its own
                 name: `reenact.track("memory", memory)`, `"context_variables"`, `"tool_results"`.
 
         Raises:
             LookupError: There is no such step.
-            UsageError: Nothing was tracked by that name.
+            UsageError: Nothing was tracked under that name.
         """
         state = recording.state(step)
         if name and name not in state:
@@ -91,8 +91,8 @@ class StatefulAgent:
     """An agent with state that can be saved and restored; recordings track the state.
 
     Args:
-        agent: The agent; it is not inspected.
-        name: The name that its state has in recordings.
+        agent: The agent, of any type.
+        name: The name of its state in recordings.
     """
 
     def __init__(self, agent: Any, name: str = "agent") -> None:
@@ -106,7 +106,7 @@ class StatefulAgent:
         track(name, get=self._state, set=self._put)
 
     def take_snapshot(self) -> AgentStateSnapshot:
-        """The state as it is now; kept in `snapshots`, and in the recording where one is being made."""
+        """Return the current state; store it in `snapshots`, and in the current recording if any."""
         taken = AgentStateSnapshot(
             self.step,
             copy.deepcopy(self.memory),
@@ -119,7 +119,7 @@ class StatefulAgent:
         return taken
 
     def restore_snapshot(self, snapshot: AgentStateSnapshot) -> None:
-        """Restore a state. The snapshot stays unchanged by the agent's later steps."""
+        """Restore a state. Later steps of the agent do not change the snapshot."""
         self.memory = copy.deepcopy(snapshot.memory)
         self.context = copy.deepcopy(snapshot.context_variables)
         self.tool_results = copy.deepcopy(snapshot.tool_results)

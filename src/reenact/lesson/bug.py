@@ -1,4 +1,4 @@
-"""`BugReproducer`: from a session that went wrong to the same failure here."""
+"""`BugReproducer`: reproduce the failure of a recorded session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reenact.verbs.diagnose import anomalies
 
 
 class BugReproducer:
-    """Analyse a session that went wrong, run it again, and report.
+    """Analyses a session that went wrong, runs it again, and reports.
 
         bug = BugReproducer("sessions/cancel.json")
         bug.analyze_trace()
@@ -31,7 +31,7 @@ class BugReproducer:
 
     Args:
         trace_file: The file of a SessionRecord, or a recording of Reenact: its id, a prefix of it, `"last"`, a path.
-        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
+        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` in the working folder.
 
     Attributes:
         trace: The session's dict.
@@ -56,7 +56,7 @@ class BugReproducer:
         The keys are `input`, `output`, `tool_calls`, `total_messages`, `timestamp`, `model`, and `anomalies`: a
         sentence for each warning and error of `reenact.anomalies`.
 
-        Raises NotARecording if the session holds no message of a model.
+        Raises NotARecording if the session contains no message of a model.
         """
         trace = self.trace
         found = [f"The run failed: {self._error}"] if self._error else []
@@ -76,16 +76,16 @@ class BugReproducer:
         }
 
     def attempt_reproduction(self, agent: Any, replay_model: Any = None) -> dict[str, Any]:
-        """Run the session's input again, as a recording of its own.
+        """Run the session's input again, in a new recording.
 
         Args:
             agent: The agent as it is now.
-            replay_model: A model from `create_replay_model`. None: the agent's own model, live.
+            replay_model: A model from `create_replay_model`, or None for the agent's own model, live.
 
         Returns:
-            `attempt_number`, `timestamp`, `recording` (its id, for `reenact show`), `success` (it ran to its end), and
-            as far as known `output`, `matches_original`, `tool_calls`, `error`, and `divergence`, where the agent left
-            the session. What the agent raises is in `error`.
+            `attempt_number`, `timestamp`, `recording` (its id, for `reenact show`), `success` (it ran to its end), and,
+            if known, `output`, `matches_original`, `tool_calls`, `error` (an exception of the agent), and `divergence`
+            (the point where the agent left the session).
         """
         from pydantic_ai import capture_run_messages
 
@@ -160,7 +160,7 @@ class BugReproducer:
             attempt["divergence"] = str(divergence)
             attempt["matches_original"] = False
             if attempt.get("error", "").startswith("DivergenceError"):
-                # Said once.
+                # The error is the divergence.
                 del attempt["error"]
 
 

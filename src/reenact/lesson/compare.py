@@ -21,14 +21,14 @@ from reenact.verbs.diff import diff
 
 
 def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] = ()) -> Diff:
-    """Compare the messages, tool calls and outputs of two sessions by `reenact.diff`.
+    """Compare the messages, tool calls and outputs of two sessions with `reenact.diff`.
 
         found = compare_sessions("sessions/monday.json", "sessions/tuesday.json")
         if found.parting:
             print(found.parting.why, found.parting.a, found.parting.b)
 
     Args:
-        first: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.
+        first: A SessionRecord, its dict, its file, or a loaded recording.
         second: The other one.
         ignore: Parts of questions to leave out, as for `reenact.diff`.
 
@@ -42,9 +42,9 @@ def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] =
 def imported(session: Session) -> RecordedRun:
     """Return a session as the recording that `reenact import` makes of its file.
 
-    The recording lies in a temporary folder, which is removed with it.
+    The recording is in a temporary folder, which is removed with it.
 
-    Raises NotARecording if the session holds no message of a model.
+    Raises NotARecording if the session contains no message of a model.
     """
     record = session_of(session)
     options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SORT_KEYS
@@ -52,7 +52,7 @@ def imported(session: Session) -> RecordedRun:
     for message in document["messages"]:
         for part in message["parts"]:
             if part.get("kind") == "tool-return":
-                # A session that was made of a recording has a tool's result as text.
+                # In a session that was made from a recording, a tool's result is text.
                 part["content"] = parsed(part.get("content"))
     _, (run,) = importers.runs_of(document, Path(f"session {record.session_id}"), "lesson")
     folder = Path(tempfile.mkdtemp(prefix="reenact-"))

@@ -21,7 +21,7 @@ _KEPT = ("tool_name", "args", "content", "tool_call_id")
 
 
 def of_pydantic(messages: Iterable[Any]) -> Messages:
-    """Pydantic AI's messages in a session's form."""
+    """Convert Pydantic AI's messages to a session's form."""
     return [
         {"type": type(message).__name__, "parts": list(map(_part, message.parts))} for message in messages
     ]
@@ -32,7 +32,7 @@ def _part(part: Any) -> dict[str, Any]:
     for key in _KEPT:
         value = getattr(part, key, None)
         if value is not None or (key == "content" and hasattr(part, key)):
-            # Providers give arguments as JSON text; a person reads them better as what they say.
+            # Providers give arguments as JSON text, which is easier to read parsed.
             kept[key] = jsonable(_arguments(value) if key == "args" else value)
     return kept
 
@@ -80,7 +80,7 @@ def _parts(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def tool_calls(messages: Messages) -> list[dict[str, Any]]:
-    """The tools that a session's answers ask for, in order."""
+    """Return the tool calls in a session's answers, in order."""
     return [
         {"tool": part.get("tool_name"), "args": part.get("args")}
         for message in messages
@@ -92,7 +92,7 @@ def tool_calls(messages: Messages) -> list[dict[str, Any]]:
 def comparable(messages: Messages, instructions: Any) -> Messages:
     """Return messages in the form for comparison.
 
-    The instructions become the first system prompt, contents text, and arguments parsed JSON.
+    The instructions become the first system prompt, contents become text, and arguments are parsed.
     """
     found: list[dict[str, Any]] = [
         {"type": message.get("type"), "parts": [_comparable(part) for part in message.get("parts", ())]}
@@ -113,9 +113,9 @@ def _comparable(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_far_as_known(actual: Messages, recorded: Messages) -> Messages:
-    """Reduce the actual messages to the fields that the record has.
+    """Reduce the actual messages to the fields that the record contains.
 
-    Sessions of other programs give only the kind of some parts.
+    In sessions of other programs, some parts have only a kind.
     """
     return [
         {

@@ -1,4 +1,4 @@
-"""`record_session`, and recording by decorator."""
+"""`record_session`, and the decorator `record_sessions`."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def record_session(
     Args:
         agent: The agent.
         user_input: The input of the agent.
-        session_id: By default the recording's id. One of your own becomes its tag, `session:ID`.
-        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
+        session_id: By default the recording's id. An id of your own becomes a tag of the recording, `session:ID`.
+        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` in the working folder.
         options: Other options of `agent.run_sync` (`deps`, `message_history`, `model` ...).
 
     Returns:
         The agent's output, and the session. An exception of the agent is raised; the recording of that run is kept, and
-        `SessionRecord.of(reenact.load("last"))` makes a session of it.
+        `SessionRecord.of(reenact.load("last"))` makes a session from it.
     """
     from pydantic_ai import capture_run_messages
 
@@ -65,7 +65,7 @@ async def arecord_session(
     home: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> tuple[Any, SessionRecord]:
-    """`record_session` where an event loop runs already (a notebook, a server)."""
+    """Do the same as `record_session` while an event loop runs (in a notebook, a server)."""
     from pydantic_ai import capture_run_messages
 
     with _begun(agent, session_id, home) as recording, capture_run_messages() as seen:
@@ -113,17 +113,17 @@ def record_sessions(
 ) -> Any:
     """Record every call of a function that runs agents, sync or async.
 
-    Each call makes a recording, and a `SessionRecord` in `folder`, also if it fails.
+    Each call makes a recording, and a `SessionRecord` in `folder`, even if it fails.
 
         @record_sessions
         def handle(text: str) -> str:
             return agent.run_sync(text).output
 
-    `@reenact.recorded` is the same without the JSON files, and `reenact record -- python app.py` without the decorator.
+    `@reenact.recorded` does the same without the JSON files, `reenact record -- python app.py` without the decorator.
 
     Args:
         function: The decorated function.
-        folder: The folder of the sessions, each `<recording's id>.json`.
+        folder: The folder of the sessions, with the names `<recording's id>.json`.
         name: The name in lists; by default the function's name.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
     """
@@ -161,10 +161,10 @@ def record_sessions(
 def _keep(recording: RecordingInProgress, folder: str | os.PathLike[str]) -> None:
     """Write the session of a finished recording.
 
-    A failure costs a warning and never breaks the agent.
+    A failure causes a warning and never breaks the agent.
     """
     if not Path(recording.path).exists():
-        # Within another recording or a replay, which has it all.
+        # The call is part of another recording or a replay.
         return
     try:
         SessionRecord.of(recording.load()).save(Path(folder) / f"{recording.id}.json")

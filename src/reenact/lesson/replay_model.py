@@ -25,7 +25,7 @@ _AGAIN = "a replay model serves one run; create_replay_model() makes another"
 
 
 class ReplayModel(FunctionModel):
-    """Answer from a session, strictly in order, and refuse requests that differ.
+    """Answers from a session, strictly in order, and refuses requests that differ.
 
     Args:
         record: The session's dict.
@@ -88,7 +88,7 @@ class ReplayModel(FunctionModel):
             raise DivergenceError(self.divergence)
         given = sum(isinstance(message, ModelResponse) for message in asked)
         if not self._next:
-            # Messages of earlier turns come along as history.
+            # The messages of earlier turns are part of the history.
             self._next = min(given, len(self._answers))
         if self._next >= len(self._answers):
             detail = f"the session has {len(self._answers)} answers, and all were given"
@@ -113,7 +113,7 @@ class ReplayModel(FunctionModel):
         raise DivergenceError(divergence)
 
     def _replayable(self, message: dict[str, Any], place: int) -> dict[str, Any]:
-        """A message as it will stand in the history of a replay; an answer is made ready besides."""
+        """Return a message in the form of a replay's history; prepare an answer for replaying."""
         if message.get("type") != messages.RESPONSE:
             return message
         response = ModelResponse(
@@ -128,7 +128,7 @@ def _made(part: dict[str, Any]) -> ModelResponsePart | None:
     kind, content = part.get("kind"), part.get("content")
     if kind == "tool-call":
         name, args, id = str(part.get("tool_name") or ""), part.get("args"), part.get("tool_call_id")
-        # Without an id Pydantic AI makes one up.
+        # Without an id, Pydantic AI generates one.
         return ToolCallPart(name, args, tool_call_id=str(id)) if id else ToolCallPart(name, args)
     if kind in ("text", "thinking") and isinstance(content, str):
         return TextPart(content) if kind == "text" else ThinkingPart(content)

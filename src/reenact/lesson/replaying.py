@@ -1,4 +1,4 @@
-"""`create_replay_model`: a model of Pydantic AI that gives a session's answers again."""
+"""`create_replay_model`: a model of Pydantic AI that repeats a session's answers."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) 
         with agent.override(model=create_replay_model(session)):
             agent.run_sync(session.user_input)
 
-    It serves one run. Each request is compared with the recorded one; the first difference is raised, and
-    raised again if the agent catches it. `reenact.replay(..., live=["tool"])` does the same from a recording, with
-    clock, randomness and HTTP.
+    It can be used for one run. Each request is compared with the recorded one; the first difference is raised, and
+    raised again if the agent catches it. `reenact.replay(..., live=["tool"])` does the same from a recording, and also
+    replays clock, randomness and HTTP.
 
     Args:
-        session_record: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.
-        ignore: Parts to ignore: `"args.messages[*].parts[*].content"` where tools give other answers now.
+        session_record: A SessionRecord, its dict, its file, or a loaded recording.
+        ignore: Parts to ignore: `"args.messages[*].parts[*].content"` if tools now give other answers.
 
     Raises:
-        UsageError: The session holds no answer of a model, or `ignore` names no part of the question.
+        UsageError: The session contains no answer of a model, or `ignore` names no part of the question.
         RecordingError: The file cannot be read.
     """
     try:

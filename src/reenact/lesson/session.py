@@ -34,7 +34,7 @@ class SessionRecord:
     """One run of an agent: its input, the messages of its model and tools, and its output.
 
     Attributes:
-        session_id: The session's id; for one of `record_session`, the id of the recording beside it.
+        session_id: The session's id; after `record_session`, that of the recording.
         timestamp: The time of its start, ISO 8601.
         user_input: The input of the agent.
         final_output: The output: text, or plain JSON of a structured output. Empty for a run that failed.
@@ -69,11 +69,11 @@ class SessionRecord:
 
     @classmethod
     def load(cls, filepath: str | os.PathLike[str]) -> SessionRecord:
-        """Read one that was saved, here or by the lesson's own code.
+        """Read a saved session, of Reenact or of the lesson's own code.
 
         Raises:
             RecordingNotFound: There is no such file.
-            NotARecording: It holds something else.
+            NotARecording: The file has another content.
         """
         path = Path(filepath)
         try:
@@ -92,10 +92,10 @@ class SessionRecord:
 
         Args:
             recording: A loaded recording.
-            agent: The agent's name, where it holds several; by default the first that called a model.
+            agent: The agent's name, if it contains several; by default the first one that called a model.
 
         Raises:
-            UsageError: It holds no model call, or none of that agent.
+            UsageError: It contains no model call, or none of that agent.
         """
         step, first, last = _conversation(recording, agent)
         said, instructions = messages.of_call(last), _instructions(step)
@@ -139,7 +139,7 @@ class SessionRecord:
 
 
 Session = SessionRecord | Mapping[str, Any] | RecordedRun | str | os.PathLike[str]
-"""A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded."""
+"""A SessionRecord, its dict, its file, or a loaded recording."""
 
 
 def session_of(source: Session) -> SessionRecord:
@@ -160,9 +160,9 @@ def session_of(source: Session) -> SessionRecord:
 
 
 def written(filepath: str | os.PathLike[str], value: Any) -> Path:
-    """Write indented JSON, completely or not at all; return the path.
+    """Write indented JSON, atomically; return the path.
 
-    A missing folder is made. Raises UsageError if it fails.
+    A missing folder is created. Raises UsageError if writing fails.
     """
     target = Path(filepath)
     try:
@@ -192,7 +192,7 @@ def _conversation(recording: RecordedRun, agent: str) -> tuple[Step, ModelCall, 
 
 
 def _instructions(step: Step) -> str:
-    """Return the instructions that Pydantic AI sent; others send them as a system message."""
+    """Return the instructions that Pydantic AI sent; other libraries send a system message."""
     asked = plain(step.log.args(step.call).get("messages"))
     if isinstance(asked, list) and asked and isinstance(asked[0], dict):
         return str(asked[0].get("instructions") or "")
@@ -211,10 +211,10 @@ def _provider(step: Step) -> str:
 
 
 def tag(session_id: str) -> str:
-    """The tag by which the recording of a session is found that was given an id of its own."""
+    """Return the tag that finds the recording of a session with an id of its own."""
     return f"{_SESSION}{session_id}"
 
 
 def text(value: Any) -> str:
-    """A value of a session on one line."""
+    """Return a value of a session on one line."""
     return " ".join(compact(value).split())

@@ -23,7 +23,7 @@ Program = Callable[[], Any]
 
 
 class World:
-    """A stand-in for the outside world: it never repeats an answer, and counts its calls.
+    """A stand-in for the outside world that never repeats an answer, and counts its calls.
 
     Attributes:
         asked: The number of calls.
@@ -38,24 +38,24 @@ class World:
         self._lock = threading.Lock()
 
     def answer(self, question: Any) -> str:
-        """An answer, at once."""
+        """Return an answer at once."""
         with self._lock:
             self.asked += 1
             return f"{question}: answer {self.asked}"
 
     def fail(self, question: Any) -> str:
-        """An error."""
+        """Raise an error."""
         raise LookupError(self.answer(question))
 
     def chunks(self, question: Any) -> Iterator[str]:
-        """An answer in parts."""
+        """Yield an answer in parts."""
         whole = self.answer(question)
         for part in range(self.PARTS):
             self.sent += 1
             yield f"{whole}, part {part}"
 
     async def achunks(self, question: Any) -> AsyncIterator[str]:
-        """An answer in parts, with a moment between them."""
+        """Yield an answer in parts, with a pause between them."""
         whole = self.answer(question)
         for part in range(self.PARTS):
             await asyncio.sleep(0.001)
@@ -63,19 +63,19 @@ class World:
             yield f"{whole}, part {part}"
 
     async def never(self, question: Any) -> str:
-        """An answer that takes too long."""
+        """Take too long for an answer."""
         self.answer(question)
         await asyncio.sleep(60)
         raise AssertionError("no call was given up")
 
 
 class AdapterConformance:
-    """Subclass it as `Test…` in a test module. A hook that returns None means: not supported.
+    """Subclass it as `Test…` in a test module. A hook that returns None is not supported.
 
     Each hook may be a plain function or `async def`; `stream` may be an iterator or an async one.
 
     Attributes:
-        label: The effect's `kind:name`, as `live=[...]` names it; with a `*` at its end, all that begin so.
+        label: The effect's `kind:name`, as in `live=[...]`; with a `*` at its end, a prefix.
     """
 
     label: ClassVar[str] = "tool:*"
@@ -83,7 +83,7 @@ class AdapterConformance:
     # -- to be filled in -------------------------------------------------------------------------------------
 
     def call(self, question: str) -> Any:
-        """Ask the world through the adapter. The world must give another answer each time."""
+        """Ask the world through the adapter. The world must give a different answer each time."""
         raise NotImplementedError
 
     def touched(self) -> int:
@@ -99,7 +99,7 @@ class AdapterConformance:
         return None
 
     def sent(self) -> int | None:
-        """Return the number of stream chunks sent so far, or None where unknown."""
+        """Return the number of stream chunks sent so far, or None if unknown."""
         return None
 
     def slow(self, question: str) -> Any:
@@ -109,7 +109,7 @@ class AdapterConformance:
     # -- values ----------------------------------------------------------------------------------------------
 
     def test_what_was_recorded_is_replayed_without_touching_the_world(self, tmp_path: Path) -> None:
-        """The same answers, and the world is not asked."""
+        """The replay returns the same answers, and does not ask the world."""
         first, recording = self._record(tmp_path, self._questions)
         touched = self.touched()
         second, verdict = self._replay(recording, self._questions)
@@ -135,7 +135,7 @@ class AdapterConformance:
         assert not list(tmp_path.iterdir())
 
     def test_equal_calls_get_each_its_own_answer(self, tmp_path: Path) -> None:
-        """One after the other, and all at once."""
+        """The calls are made one after the other, and concurrently."""
         for program in (lambda: [self._call("same") for _ in range(3)], lambda: self._together(["same"] * 5)):
             first, recording = self._record(tmp_path, program)
             second, verdict = self._replay(recording, program)
@@ -144,7 +144,7 @@ class AdapterConformance:
             assert verdict.faithful, str(verdict)
 
     def test_an_error_comes_back_as_it_was(self, tmp_path: Path) -> None:
-        """The same type, the same text, at the same place; and code that catches it goes on."""
+        """The error has the same type and text, at the same call; code that catches it goes on."""
         if not self._has(self.fail):
             return
 
@@ -167,7 +167,7 @@ class AdapterConformance:
     def test_a_changed_question_is_a_departure(self, tmp_path: Path) -> None:
         """The departure is CHANGED, at its step, with the difference, or EXTRA.
 
-        EXTRA is for adapters that have the question in the name.
+        EXTRA is for adapters that include the question in the name.
         """
         _, recording = self._record(tmp_path, lambda: [self._call("a"), self._call("b")])
         touched = self.touched()
@@ -212,7 +212,7 @@ class AdapterConformance:
     # -- streams ---------------------------------------------------------------------------------------------
 
     def test_a_stream_comes_back_chunk_by_chunk(self, tmp_path: Path) -> None:
-        """The same chunks, not one joined whole."""
+        """The replay gives the same chunks, not one joined value."""
         if not self._has(self.stream):
             return
         first, recording = self._record(tmp_path, lambda: self._chunks("a"))
@@ -224,7 +224,7 @@ class AdapterConformance:
         assert self.touched() == touched
 
     def test_the_first_chunk_is_not_held_back(self, tmp_path: Path) -> None:
-        """Recording hands on each chunk as it comes: a stream is never collected first."""
+        """The recorder passes each chunk on as it comes, without collecting the stream first."""
         if not self._has(self.stream) or self.sent() is None:
             return
         before = self.sent() or 0
@@ -235,7 +235,7 @@ class AdapterConformance:
         assert sent[0] < len(chunks), f"{sent[0]} chunks were sent before the program got the first"
 
     def test_a_stream_that_is_not_read_to_its_end(self, tmp_path: Path) -> None:
-        """The same beginning; and reading on, where the recording has no more, is a departure."""
+        """The replay gives the same beginning; reading beyond the recorded chunks is a departure."""
         if not self._has(self.stream):
             return
         first, recording = self._record(tmp_path, lambda: self._chunks("a", most=2))
@@ -246,7 +246,7 @@ class AdapterConformance:
     # -- cancellation and scopes -----------------------------------------------------------------------------
 
     def test_a_cancelled_call_is_cancelled_again(self, tmp_path: Path) -> None:
-        """A time-out that fell while recording falls in the replay, and takes no time there."""
+        """A time-out that occurred while recording occurs in the replay, and takes no time there."""
         if not self._has(self.slow):
             return
 
@@ -266,7 +266,7 @@ class AdapterConformance:
         assert time.monotonic() - began < 5, "the replay waited for a time-out"
 
     def test_no_scope_is_left_behind(self, tmp_path: Path) -> None:
-        """After a call, an error, and an abandoned stream, the current scope is the one before."""
+        """After a call, an error, and an abandoned stream, the scope is the same as before."""
 
         def program() -> None:
             scope = boundary.current()
@@ -296,7 +296,7 @@ class AdapterConformance:
         return self._resolve(self.call, question)
 
     def _resolve(self, hook: Callable[[str], Any], question: str) -> Any:
-        """A hook's answer, in an event loop of its own where it needs one."""
+        """Return a hook's answer; run it in an event loop if it needs one."""
         if inspect.iscoroutinefunction(hook):
             return asyncio.run(hook(question))
         return hook(question)
@@ -334,7 +334,7 @@ class AdapterConformance:
         return result, recording.load()
 
     def _replay(self, recording: RecordedRun, program: Program, **options: Any) -> tuple[Any, Verdict]:
-        # The body of a tool stands for the world here: it must not run in a replay.
+        # The body of a tool represents the world here, so it must not run in a replay.
         with replay(recording, tools="answer", **options) as replaying:
             result = asyncio.run(program()) if inspect.iscoroutinefunction(program) else program()
         return result, replaying.verdict

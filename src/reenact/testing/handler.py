@@ -31,7 +31,7 @@ class HandlerConformance:
         raise NotImplementedError
 
     def turnstile(self, handler: Handler) -> Turnstile:
-        """The turnstile that goes with it."""
+        """Return the turnstile of the handler."""
         return RecordingTurnstile()
 
     def test_it_answers_or_lets_go(self, tmp_path: Any) -> None:
@@ -59,7 +59,7 @@ class HandlerConformance:
                 handler.leave(entered, outcome)
 
     def test_a_stream_can_end_in_every_way(self, tmp_path: Any) -> None:
-        """By itself, closed, cancelled, or broken off."""
+        """A stream ends by itself, is closed, is cancelled, or fails."""
         handler, scope = self._begun(tmp_path)
         ends: list[str | BaseException] = ["ended", "closed", "cancelled", OSError("broken off")]
         for number, how in enumerate(ends):
@@ -71,7 +71,7 @@ class HandlerConformance:
                 handler.end(entered, how)
 
     def test_a_draw_gives_a_value_of_the_kind_that_is_read(self, tmp_path: Any) -> None:
-        """A clock's number, random bytes, a variable's text."""
+        """A draw gives a clock's number, random bytes, or a variable's text."""
         handler, scope = self._begun(tmp_path)
         values: dict[str, Any] = {"clock:time": 1.5, "entropy:urandom": b"1234", "env:HOME": "/root"}
         for source, value in values.items():
@@ -79,13 +79,13 @@ class HandlerConformance:
             assert type(drawn) is type(value), f"{source} gave {drawn!r}"
 
     def test_timers_have_a_place_or_none(self, tmp_path: Any) -> None:
-        """`due` tells the recorded place of a firing, or None; `fire` gives nothing back."""
+        """`due` returns the recorded place of a timer's firing, or None; `fire` returns nothing."""
         handler, scope = self._begun(tmp_path)
         assert isinstance(handler.due(scope, "timer#0"), (int, type(None)))
         handler.fire(scope, "timer#0")
 
     def test_calls_of_many_threads_are_told_apart(self, tmp_path: Any) -> None:
-        """Each call has a number of its own, in any thread."""
+        """Each call has its own number, in any thread."""
         handler, scope = self._begun(tmp_path)
         numbers: list[int | None] = []
 

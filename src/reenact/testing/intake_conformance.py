@@ -1,4 +1,4 @@
-"""The conformance suites of stores that take recordings from elsewhere, and of blob stores."""
+"""The conformance suites of stores that receive uploads, and of blob stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGE = bytes(range(256)) * 100
 
 
 def _header(id: str) -> bytes:
-    # The lines of the first format have no sums: any may follow.
+    # Lines of the first format have no sums, so any line may follow.
     return b'{"event":"opened","format":1,"rules":%d,"id":"%s","pid":1}\n' % (RULES, id.encode())
 
 
@@ -27,22 +27,22 @@ class IntakeConformance:
     """Subclass it as `Test…` in a test module, and give it a new store with its intake."""
 
     def intake(self, tmp_path: Path) -> tuple[Intake, Store]:
-        """An empty store's intake, and the same store as it is read."""
+        """Return the intake of an empty store, and the store."""
         raise NotImplementedError
 
     def test_lines_are_appended_in_order_and_read(self, tmp_path: Path) -> None:
-        """The bytes of each file as they came."""
+        """The store has the bytes of each file as they were sent."""
         intake, store = self.intake(tmp_path)
         head = _header("one")
         assert _statuses(intake, ("one", 0, head), ("one", len(head), _LINE * 3)) == ["ok", "ok"]
         assert intake.lengths(["one", "two"]) == {"one": {_EVENTS: len(head) + 3 * len(_LINE)}}
         assert (store.find("one") / _EVENTS).read_bytes() == head + 3 * _LINE
-        # It grows, and so does what is read.
+        # The recording grows, and readers see it.
         assert _statuses(intake, ("one", len(head) + 3 * len(_LINE), _LINE)) == ["ok"]
         assert (store.find("one") / _EVENTS).read_bytes() == head + 4 * _LINE
 
     def test_what_comes_twice_is_there_once(self, tmp_path: Path) -> None:
-        """In whole and in part, in one request and in several."""
+        """A piece is repeated as a whole or in part, in one request or in several."""
         intake, store = self.intake(tmp_path)
         head = _header("one")
         for data in (head, head, head + _LINE, head + _LINE):
@@ -53,7 +53,7 @@ class IntakeConformance:
         assert (store.find("one") / _EVENTS).read_bytes() == head + 2 * _LINE
 
     def test_a_gap_and_other_bytes_are_said_and_change_nothing(self, tmp_path: Path) -> None:
-        """With the length that there is."""
+        """The answer contains the present length."""
         intake, store = self.intake(tmp_path)
         head = _header("one")
         assert _statuses(intake, ("one", 5, _LINE)) == ["gap"]
@@ -66,7 +66,7 @@ class IntakeConformance:
         assert (store.find("one") / _EVENTS).read_bytes() == head + _LINE
 
     def test_what_is_no_recording_is_refused(self, tmp_path: Path) -> None:
-        """One bad piece spoils none of the others of its request."""
+        """A bad piece does not affect the others of its request."""
         intake, store = self.intake(tmp_path)
         bad = [
             Piece("..", _EVENTS, 0, _header("..")),
@@ -105,7 +105,7 @@ class IntakeConformance:
         assert set(intake.lengths(["one"])["one"]) == {_EVENTS, "events.2.jsonl", "session.1.jsonl"}
 
     def test_many_who_send_the_same_at_once_leave_it_once(self, tmp_path: Path) -> None:
-        """As after a time-out, when the first request is still on its way."""
+        """Several clients send the same pieces, as after a time-out of a request that still runs."""
         intake, store = self.intake(tmp_path)
         data = _header("one") + 50 * _LINE
         cuts = [0, *(len(_header("one")) + number * 10 * len(_LINE) for number in range(6))]
@@ -118,7 +118,7 @@ class IntakeConformance:
         assert (store.find("one") / _EVENTS).read_bytes() == data
 
     def test_removed_is_gone_and_may_come_again(self, tmp_path: Path) -> None:
-        """With other bytes, too."""
+        """A removed recording may be sent again, also with other bytes."""
         intake, store = self.intake(tmp_path)
         intake.take([Piece("one", _EVENTS, 0, _header("one") + _LINE)])
         store.find("one")
@@ -133,7 +133,7 @@ class BlobStoreConformance:
     """Subclass it as `Test…` in a test module, and give it a fresh store of blobs."""
 
     def blobs(self, tmp_path: Path) -> BlobStore:
-        """An empty one."""
+        """Return an empty store of blobs."""
         raise NotImplementedError
 
     def fetched(self, url: str) -> bytes:
@@ -141,7 +141,7 @@ class BlobStoreConformance:
         raise NotImplementedError
 
     def test_what_was_put_comes_back(self, tmp_path: Path) -> None:
-        """By its hash; twice the same is once, also from many at once."""
+        """A blob is found by its hash; equal blobs are stored once, also from concurrent writers."""
         blobs, address = self.blobs(tmp_path), f"sha256:{hashlib.sha256(_LARGE).hexdigest()}"
         assert not blobs.has(address)
         _at_once(lambda: blobs.put(_LARGE), 4)
@@ -151,7 +151,7 @@ class BlobStoreConformance:
         assert blobs.get(address) == _LARGE
 
     def test_what_is_not_there_is_named(self, tmp_path: Path) -> None:
-        """Also once it was removed."""
+        """An error names a blob that was never stored, or was removed."""
         blobs = self.blobs(tmp_path)
         address = blobs.put(b"for a while")
         for _ in range(2):

@@ -32,21 +32,21 @@ def rerun(
     Args:
         source: An id, a prefix of one, or a path.
         command: The command; by default the recorded one.
-        cwd: The folder to run it in; by default the recorded one, or (for another command) this one.
+        cwd: The folder to run it in; by default the recorded one, or for another command the working folder.
         live: Effects that run for real, as for `reenact.replay`.
         ignore: Rules for differences to ignore.
         on_divergence: The reaction to a departure.
         inserted: Under `realign`, the answer to a new call.
         tools: The tools that run again, are answered or run for real, as for `reenact.replay`.
-        policy: What may run for real, as for `reenact.replay`.
-        run_foreign: Run the recorded command of a foreign recording, too; a command given here needs no permission.
+        policy: The calls that may run for real, as for `reenact.replay`.
+        run_foreign: Run the recorded command of a foreign recording, too. A command given here needs no permission.
 
     Returns:
         The verdict, the exit status, and the differences from the recorded run.
 
     Raises:
-        ForeignRecording: The recording comes from elsewhere, and its own command was to run.
-        ProgramError: It died without a verdict, or cannot be run.
+        ForeignRecording: The recording is foreign, and its own command would run.
+        ProgramError: The program ended without a verdict, or cannot be run.
     """
     options = launch.Options(
         tuple(live), tuple(ignore), on_divergence, inserted, tools=tuple(tools), policy=tuple(policy)

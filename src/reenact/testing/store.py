@@ -28,22 +28,22 @@ class StoreConformance:
     """Subclass it as `Test…` in a test module; give it a new store and a way to write into it."""
 
     def store(self, tmp_path: Path) -> Store:
-        """An empty store."""
+        """Return an empty store."""
         raise NotImplementedError
 
     def write(self, store: Any, id: str, events: bytes, blobs: Mapping[str, bytes]) -> None:
-        """Write one recording as its process leaves it: bytes of events, and blobs by sha256."""
+        """Write a recording as its process would: bytes of events, and blobs by sha256."""
         raise NotImplementedError
 
     def test_an_empty_store_has_nothing(self, tmp_path: Path) -> None:
-        """No ids, and every name is unknown."""
+        """It has no ids, and does not know any name."""
         store = self.store(tmp_path)
         assert store.ids() == []
         for ref in ("last", "abc", ""):
             _refused(store, ref, RecordingNotFound)
 
     def test_what_was_written_is_read(self, tmp_path: Path) -> None:
-        """Calls, outcomes, streams and the header."""
+        """Calls, outcomes, streams and the header are read."""
         store = self._filled(tmp_path, "one")
         recording = store.load("one")
         assert (recording.id, recording.name, recording.status) == ("one", "test", "ok")
@@ -52,7 +52,7 @@ class StoreConformance:
         assert recording.step(2).chunks == ["a", "b"]
 
     def test_blobs_come_back(self, tmp_path: Path) -> None:
-        """Large values are kept beside the events; a missing one is said."""
+        """Large values are stored beside the events; an error names a missing one."""
         store, digest = self.store(tmp_path), hashlib.sha256(_LARGE).hexdigest()
         value = {"event": "returned", "call": 1, "value": {"$blob": f"sha256:{digest}"}, "t": 1}
         self.write(store, "blobs", _lines(_header("blobs"), _called(1), value), {digest: _LARGE})
@@ -66,7 +66,7 @@ class StoreConformance:
         assert digest[:8] in text, "a missing blob was not named"
 
     def test_the_newest_comes_first(self, tmp_path: Path) -> None:
-        """In the order in which they were written."""
+        """Recordings are listed in the order of writing, the newest first."""
         store = self._filled(tmp_path, "aaa", "ccc", "bbb")
         assert store.ids() == ["bbb", "ccc", "aaa"]
         assert store.load("last").id == "bbb"
@@ -82,7 +82,7 @@ class StoreConformance:
         assert "nothing" in _refused(store, "nothing", RecordingNotFound)
 
     def test_a_whole_id_wins_over_those_that_begin_with_it(self, tmp_path: Path) -> None:
-        """It cannot be meant otherwise."""
+        """A whole id is never ambiguous."""
         assert self._filled(tmp_path, "ab", "abc").load("ab").id == "ab"
 
     def test_removed_is_gone(self, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ class StoreConformance:
         _refused(store, "one", RecordingNotFound)
 
     def test_a_run_that_was_cut_off_is_read(self, tmp_path: Path) -> None:
-        """Without its seal, and without its torn last line, which is said."""
+        """It is read without its seal and its torn last line, which is reported."""
         store, whole = self.store(tmp_path), _lines(_header("cut"), *_body())
         self.write(store, "cut", whole[:-20], {})
         recording = store.load("cut")
@@ -102,7 +102,7 @@ class StoreConformance:
         assert recording.step(1).output == {"answer": 1}
 
     def test_damage_is_refused(self, tmp_path: Path) -> None:
-        """Damage is refused with its place; a future format or another file with advice."""
+        """Damage is refused with its place, a future format or another file with advice."""
         store, lines = self.store(tmp_path), _lines(_header("bad"), *_body()).split(b"\n")
         self.write(store, "bad", b"\n".join([lines[0], lines[1][:-9], *lines[2:]]), {})
         assert "line 2" in _refused(store, "bad", CorruptRecording)

@@ -4,10 +4,10 @@
     def test_cancelling_a_shipped_order():
         assert "cannot" in agent.run_sync("Cancel my order ORD-5521").output
 
-By default a test is replayed, and fails where it leaves its recording. `pytest --reenact=record` records the tests
-that have no recording yet, `--reenact=update` all of them anew, `--reenact=off` runs them without one.
+By default a test is replayed, and fails if it leaves its recording. `pytest --reenact=record` records the tests that
+have no recording yet, `--reenact=update` records all of them again, `--reenact=off` runs them without a recording.
 
-Every pytest run loads this, so it is small; the replay code is imported with the first marked test.
+Every pytest run loads this module, so it is small; the replay code is imported with the first marked test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 MODES = ("replay", "record", "update", "off")
 ALLOWED = "REENACT_RECORD_IN_CI"
-"""Set it to 1 to let tests go live where `CI` is set."""
+"""The environment variable that, set to 1, lets tests run live although `CI` is set."""
 
 _TAPED = "reenact.testing.pytest.taped"
 
@@ -30,7 +30,7 @@ def mode(config: pytest.Config) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--reenact`."""
+    """Add the option `--reenact`."""
     group = parser.getgroup("reenact", "recorded runs of agents")
     group.addoption(
         "--reenact",
@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let marked tests run in their session. Async tests stay async."""
+    """Let marked tests run on their recordings. Async tests stay async."""
     if not isinstance(item, pytest.Function) or item.get_closest_marker("reenact") is None:
         return
     item.obj = _taping(item.config).in_session(item, item.obj)
@@ -68,7 +68,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(name="reenact")
 def _fixture(request: pytest.FixtureRequest) -> Any:
-    """The test's recording; only for tests that are marked `reenact`."""
+    """Return the test's recording; only for tests that are marked `reenact`."""
     if request.node.get_closest_marker("reenact") is None:
         pytest.fail("the fixture `reenact` is for tests that are marked: @pytest.mark.reenact", pytrace=False)
     return _taping(request.config).taped(request.node)

@@ -1,4 +1,4 @@
-"""A test and its recording: loaded with the first test that is marked."""
+"""A test and its recording. This module is imported with the first marked test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Taped:
     Attributes:
         path: The recording's file.
         mode: `replay`, `record`, `update` or `off`.
-        recording: The recording that is replayed; None while one is made.
+        recording: The replayed recording; None while recording.
         verdict: The verdict of the replay so far; None while recording.
     """
 
@@ -76,7 +76,7 @@ class Taped:
 
 
 class _Off:
-    """No recording at all."""
+    """Runs a test without a recording."""
 
     def __enter__(self) -> None: ...
 
@@ -84,7 +84,7 @@ class _Off:
 
 
 class _Recorded:
-    """A recording that becomes the test's file, if the test passes."""
+    """Records a test; the recording becomes the test's file if the test passes."""
 
     def __init__(self, path: Path, node: str) -> None:
         self._path = path
@@ -106,7 +106,7 @@ class _Recorded:
 
 
 class _Replayed:
-    """A replay whose divergence is the test's failure."""
+    """Replays a test, which fails at a divergence."""
 
     def __init__(self, session: Replay, path: Path, node: str) -> None:
         self._session = session
@@ -122,14 +122,14 @@ class _Replayed:
         except DivergenceError as diverged:
             told = _told(diverged.divergence, self._session.recording, self._path, self._node)
             if not isinstance(error, Exception):
-                # From None: what stopped the program says the same, and would be printed before it.
+                # From None, because the exception that stopped the program says the same, and would be printed first.
                 raise pytest.fail.Exception(told, pytrace=False) from None
-            # The test's own failure says more about the test; where it no longer matched the recording says why.
+            # The test's own failure is more important; the divergence is added as its likely cause.
             error.add_note(told)
 
 
 def in_session(item: pytest.Function, test: Callable[..., Any]) -> Callable[..., Any]:
-    """The test, run on its recording. Async tests stay async."""
+    """Wrap a test so that it runs on its recording. Async tests stay async."""
     if inspect.iscoroutinefunction(test):
 
         @functools.wraps(test)
@@ -151,7 +151,7 @@ _TAPED = pytest.StashKey[Taped]()
 
 
 def taped(item: pytest.Function) -> Taped:
-    """The recording of a test."""
+    """Return the recording of a test."""
     known = item.stash.get(_TAPED, None)
     if known is None:
         marker = item.get_closest_marker("reenact")
@@ -174,7 +174,7 @@ def taped(item: pytest.Function) -> Taped:
 def _configured() -> dict[str, Any]:
     """Return the options of `reenact replay` in the configuration file.
 
-    Its policy is added by the replay itself.
+    The replay itself adds the policy.
     """
     try:
         found = settings("replay", Options)
@@ -194,9 +194,9 @@ def _path(item: pytest.Function, given: str | None) -> Path:
 
 
 def _told(divergence: Divergence, recording: RecordedRun, path: Path, node: str) -> str:
-    """A divergence, as a test's failure."""
+    """Return the message of a test's failure for a divergence."""
     text, *parts = divergence_lines(divergence)
-    # A call behind the last step comes before one that is not there to be shown.
+    # An extra call after the last step has a number that does not exist.
     shown = divergence.step if divergence.step is not None and divergence.step <= len(recording.steps) else ""
     lines = [
         f"the test no longer matches its recording: {text}",
