@@ -1,4 +1,4 @@
-"""Tell whether a recording is still being written."""
+"""Find out if a recording is still being written."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _HEAD = 4096
 
 
 def alive(folder: Path, written: float, now: float | None = None) -> bool:
-    """Return whether the program of an unsealed recording still runs.
+    """Return True if the program of an unsealed recording still runs.
 
-    It does if it wrote a moment ago, or its process exists.
+    It does if it has written recently, or its process exists.
 
     Args:
         folder: The recording.
@@ -38,7 +38,7 @@ def alive(folder: Path, written: float, now: float | None = None) -> bool:
     if age < FRESH:
         return True
     try:
-        # Sent here from elsewhere: its process is another machine's, and what sends it tells of it.
+        # An upload: its process runs on another machine, and its sender reports that it is running.
         return now - (folder / RECEIVED).stat().st_mtime < HEARD
     except OSError:
         return age < DAY and _process(folder)

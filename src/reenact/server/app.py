@@ -84,11 +84,11 @@ ROUTERS = (
     debug.router,
     uploads.router,
 )
-"""Each module documents its own subject."""
+"""The routes of the API."""
 
 
 def application(settings: Settings) -> FastAPI:
-    """The application."""
+    """Return the application."""
     app = FastAPI(
         title="Reenact",
         version=__version__,
@@ -127,12 +127,12 @@ def application(settings: Settings) -> FastAPI:
 
 @cache
 def built_routes() -> tuple[BaseRoute, ...]:
-    """Build the routes, once in a process: no setting changes them."""
+    """Build the routes, once in a process, because no setting changes them."""
     browsers, root = browsing()
     router = APIRouter(redirect_slashes=False)
     for each in (*ROUTERS, *browsers):
         router.include_router(each, prefix=API, responses=refusals(400, 401, 403, 413, 422))
-    # Clients of the browser API ask there.
+    # Clients of the browser API use paths without a prefix.
     for each in root:
         router.include_router(each, include_in_schema=False)
     router.get("/health", include_in_schema=False)(about.health)
@@ -146,7 +146,7 @@ def built_routes() -> tuple[BaseRoute, ...]:
 
 
 def _observe(app: FastAPI) -> None:
-    """Count and time all requests, also those that the guard refuses."""
+    """Count and time all requests, including those that the guard refuses."""
     registry = CollectorRegistry()
     requests, projects = Requests(registry), app.state.projects
     app.state.checks = checks_of(projects)
@@ -166,7 +166,7 @@ def _project(scope: Scope) -> str | None:
 def _lending(settings: Settings) -> PresignedFiles | None:
     if settings.team is None:
         return None
-    # Drivers that no other server needs.
+    # Imported here because only a server with a team's store needs its drivers.
     from reenact.server.presigned import PresignedFiles  # noqa: PLC0415
 
     return PresignedFiles(settings.home, settings.team.objects)
@@ -176,7 +176,7 @@ def _lending(settings: Settings) -> PresignedFiles | None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.collecting.resume)
     yield
-    # The packages of browser sessions may be missing, and then there is none.
+    # Without the packages of browser sessions there is no `hosting`.
     if (hosting := getattr(app.state, "hosting", None)) is not None:
         await asyncio.to_thread(hosting.close)
     app.state.jobs.close()
@@ -188,6 +188,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    """Count an error of a verb, and answer it."""
+    """Count an error of a verb, and answer with it."""
     request.app.state.measures.refused(error)
     return refusal(error)

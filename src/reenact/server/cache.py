@@ -1,4 +1,4 @@
-"""Recordings in use, kept in memory while there is room, and read on as they grow."""
+"""A cache of recordings in memory, which are read further as they grow."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, RecordingNotFound
 
 ROOM = 1 << 29
-"""The largest memory for the kept recordings, in bytes (an estimate)."""
+"""Most bytes of memory for all recordings (an estimate)."""
 
 _SWELL = 6
-"""Bytes of memory for each byte of a file, about."""
+"""Approximate bytes of memory for each byte of a file."""
 
 
 class Loaded:
@@ -44,16 +44,16 @@ class Loaded:
         self.lanes: LanesView | None = None
         self.findings: tuple[int, FindingsView] | None = None
         self.state = time.monotonic_ns()
-        """Grows with every change. No other reading of the recording has had the same number."""
+        """Grows with every change; different from the numbers of earlier readings."""
         self._deepen()
 
     @property
     def size(self) -> int:
-        """The memory that it takes, about."""
+        """Its approximate memory in bytes."""
         return self.following.size * _SWELL + 4096 * len(self.facts.steps)
 
     def renew(self) -> list[int]:
-        """Read on; returns the numbers of the steps that are new or have changed. Raises Rewritten."""
+        """Read new data; return the numbers of new and changed steps. Raises Rewritten."""
         changed = self.following.read()
         if not changed:
             return []
@@ -73,7 +73,7 @@ class Loaded:
 
         Args:
             number: The step.
-            rules: The anomaly rules that matched, by step; None where the recording was not examined.
+            rules: The anomaly rules that matched, by step; None if the recording was not examined.
         """
         found = self.rows.get(number)
         if found is None:
@@ -84,7 +84,7 @@ class Loaded:
         return found
 
     def nested(self, number: int) -> list[int]:
-        """The numbers of the steps that are directly inside of one."""
+        """Return the numbers of the steps directly inside of a step."""
         step = self.facts.steps[number - 1]
         return [
             other.step.number
@@ -93,7 +93,7 @@ class Loaded:
         ]
 
     def timeline(self) -> LanesView:
-        """All lanes and bars."""
+        """Return all lanes and bars."""
         if self.lanes is None:
             self.lanes = lanes(self.facts, self.depths)
         return self.lanes
@@ -101,17 +101,17 @@ class Loaded:
     def _deepen(self) -> None:
         for step in self.facts.steps[len(self.depths) :]:
             within = self.facts.within(step)
-            # An enclosing call is asked before what is inside it.
+            # An enclosing call precedes the calls inside it.
             self.depths.append(
                 self.depths[within - 1] + 1 if within is not None and within <= len(self.depths) else 0
             )
 
 
 class Shelf:
-    """The recordings that were looked at last.
+    """The recordings that were used last.
 
     Args:
-        store: Where they are.
+        store: The recordings.
     """
 
     def __init__(self, store: LocalStore) -> None:
@@ -122,10 +122,10 @@ class Shelf:
 
     @contextmanager
     def opened(self, id: str) -> Iterator[Loaded]:
-        """Open a recording in its current state, locked for the time of its use.
+        """Open a recording in its current state, locked during its use.
 
         Raises:
-            RecordingError: It is not there, or cannot be read.
+            RecordingError: It does not exist, or cannot be read.
         """
         with self._lock:
             turn = self._loading.setdefault(id, threading.Lock())
@@ -140,7 +140,7 @@ class Shelf:
             yield found
 
     def forget(self, id: str) -> None:
-        """Keep it no longer."""
+        """Remove a recording from the cache."""
         with self._lock:
             self._known.pop(id, None)
 

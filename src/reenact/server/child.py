@@ -18,10 +18,10 @@ from reenact.core import private, system
 from reenact.core.trust import consent
 
 _LOGGED = 1_000_000
-"""The largest number of bytes kept of the process's output."""
+"""Most bytes that are kept of the process's output."""
 
 _PATIENCE = 3.0
-"""Seconds that a process has to clean up when it is told to end."""
+"""Seconds for a process to clean up before it is killed."""
 
 
 class JobProcess:
@@ -31,7 +31,7 @@ class JobProcess:
         folder: The job's folder.
         home: The folder of the recordings.
         log: The file for the output.
-        run_foreign: Programs of foreign recordings may run.
+        run_foreign: True if programs of foreign recordings may run.
     """
 
     def __init__(self, folder: Path, home: Path, log: Path, *, run_foreign: bool = False) -> None:
@@ -44,7 +44,7 @@ class JobProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environ,
-            # So that all that it starts can be ended with it.
+            # In a group of its own, so that all processes that it starts can be ended with it.
             start_new_session=True,
         )
         self._logging = threading.Thread(target=self._log, args=(log,), daemon=True)
@@ -64,7 +64,7 @@ class JobProcess:
         """
         status = self._process.wait()
         self._kill()
-        # A program in a process group of its own may hold the pipe open for longer.
+        # A program in another process group may keep the pipe open for longer.
         self._logging.join(1)
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None

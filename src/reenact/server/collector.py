@@ -30,7 +30,7 @@ class Collecting:
     """The traces of a server's projects.
 
     Args:
-        projects: Where the recordings go.
+        projects: The projects for the recordings.
     """
 
     def __init__(self, projects: Projects) -> None:
@@ -42,13 +42,13 @@ class Collecting:
         self.gate = Gate(room(projects.folder(DEFAULT)))
 
     def resume(self) -> None:
-        """Resume with the traces that an earlier server left."""
+        """Resume with the traces of an earlier server."""
         for project in self._projects.names():
             if (self._projects.folder(project) / FOLDER).is_dir():
                 self._of(project)
 
     def take(self, project: str, spans: list[Span]) -> int:
-        """Keep spans on the disk. Returns the number that came too late. Raises OSError."""
+        """Store spans on the disk. Returns the number of late ones. Raises OSError."""
         return self._of(project).take(spans, monotonic())
 
     def close(self) -> None:
@@ -58,7 +58,7 @@ class Collecting:
             self._thread.join(5)
 
     def collect(self) -> Iterator[Metric]:
-        """The counts, for Prometheus."""
+        """Yield the counts, for Prometheus."""
         with self._lock:
             known = sorted(self._traces.items())
         return families(known)
@@ -83,13 +83,13 @@ class Collecting:
 
     def _settle(self, library: ProjectLibrary, traces: Traces, project: str) -> None:
         def failed(text: str) -> None:
-            # The text may quote a span: log the trace's id only.
+            # The text may quote a span, so only the trace's id is logged.
             event("trace_failed", logging.WARNING, trace=text.split()[1], project=project)
 
         try:
             made = traces.settle(monotonic(), failed=failed)
         except OSError:
-            # A disk that is full; the files of the spans stay.
+            # The disk may be full; the files of the spans stay.
             return
         for kept in made:
             library.touched(kept.id)

@@ -1,4 +1,4 @@
-"""The standing of a debugged program for the console: the machine's state as texts."""
+"""The state of a debugged program for the console, as texts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reenact.run.debugger.machine import Machine, MachineState, Phase
 from reenact.run.debugger.orders import START, ProgramPlace
 
 _LONGEST = 20_000
-"""Letters of one value that are shown."""
+"""Most characters of one value that are shown."""
 
 _MOST = 60
-"""Differences that are shown."""
+"""Most differences that are shown."""
 
 
 class At(BaseModel):
@@ -34,7 +34,7 @@ class At(BaseModel):
 
 
 class Point(BaseModel):
-    """A breakpoint, and the recorded steps that it means."""
+    """A breakpoint, and the recorded steps that it matches."""
 
     text: str
     steps: list[int]
@@ -48,14 +48,14 @@ class Named(BaseModel):
 
 
 class Part(BaseModel):
-    """A piece of a text; `differs`: the other text has not got it."""
+    """A piece of a text; `differs`: the other text does not have it."""
 
     text: str
     differs: bool = False
 
 
 class Differing(BaseModel):
-    """Something that was recorded and is otherwise now."""
+    """A difference between a recorded and an actual value."""
 
     path: str
     recorded: list[Part]
@@ -82,7 +82,7 @@ class Judged(BaseModel):
 
 
 class Asked(BaseModel):
-    """The question as the program asks it now; `label` is empty where none stands open."""
+    """The question that the program asks now; `label` is empty if there is none."""
 
     label: str
     address: str
@@ -91,7 +91,7 @@ class Asked(BaseModel):
 
 
 class Tracked(BaseModel):
-    """One tracked name: its value, whether it is the program's own now, and its differences."""
+    """One tracked name: its value, true `now` if it is the program's own, and its differences."""
 
     name: str
     text: str
@@ -103,8 +103,8 @@ class Tracked(BaseModel):
 class Standing(BaseModel):
     """The state of the program for a page. `version` rises with every change.
 
-    `inside`: whether something was recorded inside of the step where it stands. `differing`: what it asks otherwise
-    there, though that is let pass. `changed`: what has changed in the tracked state since it last stood.
+    `inside`: true if steps were recorded inside of the step where it is stopped. `differing`: the ignored differences
+    of its question there. `changed`: the changes in the tracked state since the last stop.
     """
 
     version: int
@@ -133,9 +133,9 @@ class Standing(BaseModel):
 
 
 def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]) -> Standing:
-    """Return the standing of the program.
+    """Return the state of the program.
 
-    `before` is the tracked state at the previous stop; the session sets version, note and output.
+    `before` is the tracked state at the previous stop. The session sets version, note and output.
     """
     state, recording = machine.state, facts.recording
     here = state.at.step
@@ -192,7 +192,7 @@ def status(state: MachineState) -> str:
 def tracked(facts: RecordingFacts, state: MachineState, number: int) -> list[Tracked]:
     """Return the tracked state at a step, as texts.
 
-    The values are the live ones if the program is there, else the recorded ones.
+    The values are the live ones if the program is stopped there, else the recorded ones.
     """
     recorded = facts.recording.state(number)
     now = state.actual.state if state.at == ProgramPlace(number) else {}

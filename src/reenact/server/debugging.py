@@ -1,7 +1,7 @@
 """The debugger behind the console's page: one session at a time, any number of pages.
 
-The machine and its driver are those of the terminal. A page steers them by the same commands, and
-all pages are notified of changes.
+The machine and its driver are those of the terminal. A page controls them with the same commands, and all pages are
+notified of changes.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class DebugSession:
     """One debugging session.
 
     Args:
-        opening: How it is opened.
+        opening: The options and the machine of the session.
 
     Raises:
         UsageError: The options do not fit together, or there is no such program.
-        FilterError: A breakpoint that cannot be meant.
+        FilterError: An invalid breakpoint.
     """
 
     def __init__(self, opening: Opening) -> None:
@@ -65,13 +65,13 @@ class DebugSession:
         self._driver.tell("start")
         self._driver.wait(_STILL)
 
-    # -- telling ---------------------------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------------------
 
     def state(self) -> Standing:
-        """Return the current standing of the program."""
+        """Return the current state of the program."""
         with self._lock:
             machine = self._driver.machine
-            # The version first: what is told is never older than its version says.
+            # Read the version first, so that the state is never older than its version.
             version = self._version
             state = machine.state
             if state is not self._last and state.phase in (Phase.STOPPED, Phase.DEPARTED):
@@ -88,15 +88,15 @@ class DebugSession:
         return "\n".join((*left, *map(_line, lines[-_LINES:])))
 
     def tracked(self, step: int) -> list[Tracked]:
-        """The tracked state at a step."""
+        """Return the tracked state at a step."""
         self._facts.recording.step(step)
         with self._lock:
             return tracked(self._facts, self._driver.machine.state, step)
 
     def draft(self, step: int) -> tuple[answer.EditedAnswer, bool]:
-        """Return a step's answer as text to edit, and whether it is edited already.
+        """Return a step's answer as text to edit, and True if it is edited already.
 
-        Raises UsageError where it cannot be edited.
+        Raises UsageError if it cannot be edited.
         """
         self._facts.recording.step(step)
         with self._lock:
@@ -111,11 +111,11 @@ class DebugSession:
         return answer.forking(self.id, step, edit), edit
 
     async def changes(self) -> AsyncIterator[Standing]:
-        """Yield the standing now and after every change; end with the session."""
+        """Yield the state now and after every change, until the session ends."""
         changed, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def heard() -> None:
-            with suppress(RuntimeError):  # the server stops
+            with suppress(RuntimeError):  # the server has stopped
                 loop.call_soon_threadsafe(changed.set)
 
         self._ears.add(heard)
@@ -128,14 +128,14 @@ class DebugSession:
         finally:
             self._ears.discard(heard)
 
-    # -- doing -----------------------------------------------------------------------------------------------
+    # -- commands --------------------------------------------------------------------------------------------
 
     def order(self, line: str, here: int = 0) -> Standing:
-        """Run a command of the line mode, and return the standing after it, or `running`.
+        """Run a command of the line mode, and return the state after it, or `running`.
 
-        `here` is the step that an answer is for when the line names none.
+        `here` is the step whose answer is edited if the line names none.
 
-        Raises a ReenactError with one line for an invalid command; nothing has changed then.
+        Raises a ReenactError with one line for an invalid command, which changes nothing.
         """
         if line.strip() == "interrupt":
             self._driver.tell("interrupt")
@@ -153,9 +153,9 @@ class DebugSession:
         return self.state()
 
     def meant(self, step: int, text: str) -> Edit | None:
-        """Return a text as an edited answer, or None where it equals the draft.
+        """Parse a text as an edited answer; return None if it equals the draft.
 
-        Raises UsageError, with the place, for a text that is no answer.
+        Raises UsageError, with the place, for an invalid answer.
         """
         draft, _ = self.draft(step)
         return answer.edited(draft, text)
@@ -187,7 +187,7 @@ class DebugSession:
         return self._driver.machine.state.phase is not Phase.RUNNING
 
     def _changed(self) -> None:
-        # The driver's thread calls this, too: it must not block.
+        # The driver's thread calls this, too, so it must not block.
         self._version += 1
         for ear in tuple(self._ears):
             ear()

@@ -1,4 +1,4 @@
-"""Anomalies of recordings: of one on request, of all in the background, newest first."""
+"""Find anomalies of recordings: of one on request, of all in the background, newest first."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONGEST = 60.0
 
 
 class Examiner:
-    """Run the anomaly rules that are enabled in this folder.
+    """Runs the anomaly rules that are enabled in this folder.
 
     Args:
         lines: The recordings; findings are added to their lines.
@@ -56,7 +56,7 @@ class Examiner:
 
     @cached_property
     def choice(self) -> Choice:
-        """The rules, as `reenact.toml` or `pyproject.toml` sets them. Raises UsageError."""
+        """The rules that `reenact.toml` or `pyproject.toml` enables. Raises UsageError."""
         return chosen()
 
     def examined(self, recording: RecordedRun) -> FindingsView:
@@ -78,7 +78,7 @@ class Examiner:
             self._wake.set()
 
     def start(self, loaded: threading.Event) -> None:
-        """Start to examine all recordings once they are loaded; harmless when started."""
+        """Start to examine all recordings once they are loaded. May be called again."""
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._run, args=(loaded,), name="reenact-examiner", daemon=True
@@ -130,7 +130,7 @@ class Examiner:
         for id in ids:
             while self._asked:
                 self._wake.clear()
-                # The requesting page has just opened a long recording: serve the page first, both need the processor.
+                # A page has just opened a long recording. Serve the page first, because both need the processor.
                 if self._ended.wait(_POLITE):
                     return
                 yield from self._there(self._asked.popleft())
@@ -171,7 +171,7 @@ class Examiner:
 
 
 def _examine(path: Path) -> FindingsView:
-    """Examine a recording in a process of its own, which has the server's working directory."""
+    """Examine a recording, in another process with the server's working directory."""
     return _examined(load(path), chosen())
 
 

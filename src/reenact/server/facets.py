@@ -33,7 +33,7 @@ def trends_of(search: Search, by: Literal["hour", "day"]) -> TrendsView:
 def _kept(search: Search, name: str, make: Callable[[bool], Figures]) -> Figures:
     """Return a cached result while it is current.
 
-    A result that was slow to compute is used for longer: recomputing would take all the time.
+    A result that was slow to compute is used for longer, or computing would never end.
     """
     search.wait()
     search.renew()
@@ -57,7 +57,7 @@ def _facets(search: Search, *, complete: bool) -> FacetsView:
         for facet in facets(marks):
             counted[facet] += count
     found: dict[str, list[FacetValueView]] = {name: [] for name in _NAMES}
-    # Of equal counts by name, so that a facet does not change its order while nothing changes.
+    # Sort equal counts by name, so that the order of a facet is stable.
     for (name, value), count in sorted(counted.items(), key=lambda one: (-one[1], one[0])):
         if len(found[name]) < _MOST:
             found[name].append(FacetValueView(value=value, count=count, filter=_filter(name, value)))

@@ -1,4 +1,4 @@
-"""News of a project for listeners: by key, only the newest state of each item kept."""
+"""Events of a project for listeners; of each item only the last one is kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT = 4096
 class FeedEvent:
     """An event: its number, its kind (`recording`, `gone`, `job`), and the key of its item.
 
-    `tell` makes the data when it is sent: a listener that was away gets the newest state once.
+    `tell` makes the data when it is sent, so a listener that was away gets only the newest state.
     """
 
     number: int
@@ -26,7 +26,7 @@ class FeedEvent:
 
 
 class Feed:
-    """One project's news. May be used from any thread."""
+    """One project's events. May be used from any thread."""
 
     def __init__(self) -> None:
         self.epoch = secrets.token_hex(4)
@@ -41,7 +41,7 @@ class Feed:
 
         Args:
             kind: `recording`, `gone`, `job`.
-            key: Its id; earlier news of the same kind and key is forgotten.
+            key: Its id; it replaces an earlier event of the same kind and key.
             tell: Returns its data as JSON values; called once for each listener.
         """
         with self._lock:
@@ -61,7 +61,7 @@ class Feed:
         return f"{self.epoch}-{self._number}"
 
     def since(self, number: int) -> list[FeedEvent] | None:
-        """Return the news after a number, in order, or None where some of it is forgotten."""
+        """Return the events after a number, in order, or None if some of them are lost."""
         with self._lock:
             if not self._forgotten <= number <= self._number:
                 return None
@@ -84,11 +84,11 @@ class Feed:
 
     @property
     def number(self) -> int:
-        """The number of the latest news."""
+        """The number of the last event."""
         return self._number
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call a function at each news, from any thread; return a function that ends this."""
+        """Call a function at each event, from any thread; return a function that ends this."""
         with self._lock:
             self._listeners.add(wake)
         return lambda: self._listeners.discard(wake)

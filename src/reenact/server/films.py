@@ -30,13 +30,13 @@ from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import MissingExtra, RecordingError, UsageError
 
 _LOOK = 0.1
-"""Seconds between two looks at a growing file: at most ten pictures a second are shown."""
+"""Seconds between two reads of a growing file, for at most ten pictures a second."""
 
 _BEAT = 1.0
 """Seconds between two announcements of new data other than pictures."""
 
 _QUIET = ("frame", "anchor")
-"""Events that change nothing but the picture."""
+"""Events that change only the picture."""
 
 
 class Frame(FilmPart):
@@ -57,9 +57,9 @@ class Grown(FilmPart):
 
 
 def film_of(recording: RecordedRun, folder: Path, number: int) -> Film:
-    """All that is shown of a session beside its pictures.
+    """Return all data of a session's page except its pictures.
 
-    Raises RecordingError where the recording has no session of that number.
+    Raises RecordingError if the recording has no session of that number.
     """
     one_of(folder, number)
     return film(RecordingFacts(recording), footages.sessions(folder), number).view
@@ -68,7 +68,7 @@ def film_of(recording: RecordedRun, folder: Path, number: int) -> Film:
 def picture_at(folder: Path, number: int, ms: float, width: int | None = None) -> bytes:
     """Return the JPEG shown at a moment, in milliseconds since the session began.
 
-    `width` makes it a thumbnail of at most so many pixels. Secrets in it are covered. Raises RecordingError if there
+    With `width` it is a thumbnail of at most that width in pixels. Secrets are covered. Raises RecordingError if there
     was no picture yet, or it is lost or cannot be covered.
     """
     footage = one_of(folder, number)
@@ -98,9 +98,9 @@ def _scenes(path: Path, changed: int, size: int) -> tuple[Sequence[float], Seque
 
 
 class FilmPage(FilmPart):
-    """The page itself at a moment, as docs/format.md describes it.
+    """The content of a page at a moment; docs/format.md describes it.
 
-    Texts are as the page had them: build elements by name from lists of known ones, and parse nothing as markup.
+    Texts are unchanged texts of the page: create only elements with known names, and parse nothing as markup.
     """
 
     url: Text
@@ -114,7 +114,7 @@ class FilmPage(FilmPart):
 def page_at(folder: Path, number: int, page: int) -> FilmPage:
     """Return the page of that number in the session.
 
-    Raises RecordingError where there is none, or where it is lost or damaged.
+    Raises RecordingError if there is none, or it is lost or damaged.
     """
     footage = one_of(folder, number)
     state = footage.path.stat()
@@ -140,7 +140,7 @@ def _masked(footage: Footage, picture: PaintedPage) -> bytes:
         raise RecordingError("this picture is damaged") from None
 
 
-# -- while it goes on ----------------------------------------------------------------------------------------
+# -- running sessions ----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -164,7 +164,7 @@ class SessionFollower:
         self.over = False
 
     def look(self) -> list[Frame | Grown]:
-        """Return the news since the last look: the current picture, and the growth of the film."""
+        """Return the changes since the last call: the current picture, and the growth of the film."""
         for entry in self._entries():
             self._t = max(self._t, entry.t)
             self.over = self.over or entry.event == "end"
@@ -186,7 +186,7 @@ class SessionFollower:
         with self.footage.path.open("rb") as file:
             file.seek(self._read)
             data = file.read()
-        # A line that is not whole yet is read next time.
+        # An incomplete line is read the next time.
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
         read = (self._reading.take(line) for line in io.BytesIO(whole))
@@ -209,7 +209,7 @@ class SessionFollower:
 
 
 async def followed(footage: Footage) -> AsyncIterator[Frame | Grown]:
-    """Yield a session's pictures and growth from now on; end with the session."""
+    """Yield a session's pictures and growth from now on, until it ends."""
     following = SessionFollower(footage)
     while True:
         for item in await asyncio.to_thread(following.look):

@@ -1,14 +1,14 @@
 """Check each request before its route: its host, origin, body size and key.
 
-Recordings hold data that agents received, and any page that is open in a browser may send requests to a server
-on the same machine. So, before a route runs:
+Recordings contain data that agents received, and any page that is open in a browser can send requests to a server on
+the same machine. So, before a route runs:
 
-- A request must name, in `Host`, an address or a name of this server. A page elsewhere that makes its own name
-  resolve to 127.0.0.1 (DNS rebinding) sends its own name.
-- A request that a page sends must come from a page of this server. Links from anywhere may lead here.
-- A body must not be longer than its route can need.
+- `Host` must contain an address or a name of this server. A foreign page whose own name resolves to 127.0.0.1 (DNS
+  rebinding) sends that name.
+- The request of a page must come from a page of this server. Links from other pages are allowed.
+- A body must not be longer than its route needs.
 
-It is an ASGI application around the other one, and passes streams on as they come.
+The guard is an ASGI application around the server's, and passes streams on as they come.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from reenact.server.traces.receiver import MOST
 from reenact.team.ship import upload_format
 
 PROTOCOL = "/protocol"
-"""The prefix of WebSocket addresses of hosted browsers; session id and key follow."""
+"""The prefix of WebSocket addresses of hosted browsers, before session id and key."""
 
 BODY = 1_000_000
-"""Bytes that a request may have."""
+"""Most bytes of a request's body."""
 
 UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
     ("POST", re.compile(r"/api/v1/uploads"), upload_format.BODY),
-    # One byte more: what is too long is refused in the words of OTLP.
+    # One byte more, so that the route itself refuses longer bodies, with an error in OTLP's form.
     ("POST", re.compile(r"/v1/(traces|logs)"), MOST + 1),
-    # A form around a file of 100 MB.
+    # A form with a file of 100 MB.
     ("POST", re.compile(r"(/api/v1)?/sessions/[^/]+/files"), 101_000_000),
 )
 """Routes with larger bodies, which are written to disk as they come: method, path, bytes."""
@@ -57,7 +57,7 @@ PAGES = (
 """The content security policy of the console's pages: only their own scripts and styles."""
 
 DATA = "default-src 'none'; frame-ancestors 'none'; sandbox"
-"""The content security policy of all other answers: opened as a page, they can do nothing."""
+"""The content security policy of all other answers, which allows nothing."""
 
 _DATA = ("/api/", "/files/")
 _UNCOUNTED = ("/health", "/api/v1/health")
@@ -72,23 +72,23 @@ class _Refusal(Exception):
     status: int
     why: str
     after: int = 0
-    """Seconds after which to try again; 0 where that does not help."""
+    """Seconds after which to try again; 0 if that does not help."""
 
 
 class _TooLong(Exception):
-    """A body went on beyond its limit."""
+    """A body exceeds its limit."""
 
 
 class Guard:
-    """The ASGI application around the server's own.
+    """The ASGI application around the server's.
 
     Args:
         app: The application to guard.
-        settings: The server's names, and its need of keys.
+        settings: The server's names, and if it requires keys.
         keys: The keys.
         logins: The cookies of browsers.
         projects: The projects of keys.
-        elsewhere: The origin of videos in an object store; empty where this server sends them.
+        elsewhere: The origin of videos in an object store; empty if this server sends them.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Guard:
         elsewhere: str = "",
     ) -> None:
         self._app = app
-        # A video at an address of ours leads on to the store's, and a policy is asked about both.
+        # The address of a video redirects to the store, and the policy must allow both.
         self._pages = PAGES.replace("media-src", f"media-src {elsewhere}") if elsewhere else PAGES
         self._settings = settings
         self._names = {name.lower() for name in settings.hosts}
@@ -112,7 +112,7 @@ class Guard:
         self._rates = Rates(settings.rate) if settings.rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Check one request, and pass it on."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -133,7 +133,7 @@ class Guard:
         await _within(limit, self._app, scope, receive, told)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check one WebSocket: only programs use them, which send no origin.
+        """Check one WebSocket. Only programs use them, and programs send no origin.
 
         The session's key is in the path.
         """
@@ -149,10 +149,10 @@ class Guard:
         else:
             await send({"type": "websocket.close", "code": 1008})
 
-    # -- what is asked ---------------------------------------------------------------------------------------
+    # -- request ---------------------------------------------------------------------------------------------
 
     def _check(self, scope: Scope) -> int:
-        """Return the limit of the body in bytes. Raises _Refusal for a request to refuse."""
+        """Check a request; return the limit of its body in bytes. Raises _Refusal."""
         headers = Headers(scope=scope)
         self._addressed(headers)
         _same_origin(scope["method"], headers)
@@ -172,7 +172,7 @@ class Guard:
     def _addressed(self, headers: Headers) -> None:
         """Refuse a request to another host name.
 
-        A literal address is accepted: a page elsewhere cannot make it mean this server.
+        Literal addresses are accepted, because a foreign page cannot use them for DNS rebinding.
         """
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
@@ -182,14 +182,14 @@ class Guard:
                 f"this server does not serve the host {name or '(none)'!r}; to allow it: --host-name {name or 'NAME'}",
             )
 
-    # -- who asks --------------------------------------------------------------------------------------------
+    # -- key -------------------------------------------------------------------------------------------------
 
     def _access(self, scope: Scope) -> Access | None:
         headers = Headers(scope=scope)
         scheme, _, text = headers.get("authorization", "").partition(" ")
         key = None
         if scheme.lower() == "bearer" and text.strip():
-            # Clients that want a key have one, if any: where none is asked for, it may be anything.
+            # A server without keys accepts any key, because some clients require one.
             key = self._keys.find(text.strip())
         elif cookie := _cookie(headers):
             id = self._logins.id_of(cookie)
@@ -202,7 +202,7 @@ class Guard:
         return None
 
     def _count(self, scope: Scope, key: str) -> None:
-        """Refuse too many requests of a key, or of an address without a key."""
+        """Refuse a request if its key, or its address without a key, has sent too many."""
         if self._rates is None or scope["path"] in _UNCOUNTED:
             return
         wait = self._rates.wait(key or f"at {(scope.get('client') or ('',))[0]}")
@@ -212,17 +212,17 @@ class Guard:
             )
 
 
-# -- where it comes from -----------------------------------------------------------------------------------------
+# -- origin ------------------------------------------------------------------------------------------------------
 
 
 def _same_origin(method: str, headers: Headers) -> None:
-    """Refuse a request that a page of another origin sent.
+    """Refuse a request from a page of another origin.
 
     Programs other than browsers send neither header.
     """
     site = headers.get("sec-fetch-site")
     if site is None:
-        # Browsers leave it out where a page has come without TLS from another machine; then they say this.
+        # Browsers leave out Sec-Fetch-Site for pages without TLS of another machine, but send the origin.
         origin = headers.get("origin")
         fine = origin is None or origin.partition("://")[2] == headers.get("host")
     else:
@@ -234,7 +234,7 @@ def _same_origin(method: str, headers: Headers) -> None:
 
 
 def _name(host: str) -> str:
-    """The name in a `Host` header, without its port, an IPv6 address without its brackets."""
+    """Return the name in a `Host` header, without port and without brackets around IPv6."""
     matched = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:\d{1,5})?", host)
     return matched[1].strip("[]").lower() if matched is not None else ""
 
@@ -255,7 +255,7 @@ def _cookie(headers: Headers) -> str:
     return found.value if found is not None else ""
 
 
-# -- how long it is ----------------------------------------------------------------------------------------------
+# -- length ------------------------------------------------------------------------------------------------------
 
 
 def _limit(method: str, path: str) -> int:
@@ -267,9 +267,9 @@ def _too_long(limit: int) -> str:
 
 
 async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass a request on, and stop it when its body exceeds the limit.
+    """Pass a request on, and stop it if its body exceeds the limit.
 
-    This covers bodies that are longer than declared.
+    The body may be longer than declared.
     """
     came, over, begun = 0, False, False
 
@@ -299,7 +299,7 @@ async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send
         await response(scope, receive, send)
 
 
-# -- what is said with every answer ------------------------------------------------------------------------------
+# -- headers of answers ------------------------------------------------------------------------------------------
 
 
 def _is_page(path: str) -> bool:
@@ -307,7 +307,7 @@ def _is_page(path: str) -> bool:
 
 
 def _headed(send: Send, policy: str) -> Send:
-    """Add the headers of every answer; a header that a route has set stays."""
+    """Add the headers of all answers, except those that a route has set."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

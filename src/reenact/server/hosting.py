@@ -1,4 +1,4 @@
-"""Run the server as a process: listen, report the address, end within two seconds."""
+"""Run the server: listen, report the address, and end within two seconds."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ PORT = 8090
 """The default port."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names of this machine to itself."""
+"""The names of this machine on itself."""
 
 SOCKETS: Literal["websockets-sansio", "none"] = "websockets-sansio" if find_spec("websockets") else "none"
-"""The WebSocket implementation for uvicorn: programs reach hosted browsers by WebSockets."""
+"""Uvicorn's WebSocket implementation, by which programs use hosted browsers."""
 
 _GRACE = 1
-"""Seconds that open streams are given to end by themselves."""
+"""Seconds for open streams to end by themselves."""
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a listener at that host."""
+    """Return True if only this machine can reach a listener on that host."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -42,10 +42,10 @@ def listen(host: str, port: int | None) -> socket.socket:
 
     Args:
         host: An address or a name of this machine.
-        port: The port; 0 is any that is free, None is the usual one, or any where that is taken.
+        port: The port; 0 for any free one; None for the default one, or any free one if that is taken.
 
     Raises:
-        UsageError: It cannot be had.
+        UsageError: The port cannot be opened.
     """
     try:
         try:
@@ -66,28 +66,28 @@ def _open(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """The address that a person on this machine opens."""
+    """Return the address to open on this machine."""
     everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
     shown = "127.0.0.1" if everywhere else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listening.getsockname()[1]}"
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:
-    """Serve until a signal ends it. Streams that are open then are closed.
+    """Serve until a signal comes, then close open streams.
 
-    SIGTERM ends the process as it ends others, after all is put away; Ctrl-C returns.
+    After SIGTERM, clean up and end the process by that signal; after Ctrl-C, return.
     """
     config = uvicorn.Config(
         app, http=Connection, ws=SOCKETS, ws_max_size=64 << 20, lifespan="on", server_header=False,
         timeout_graceful_shutdown=_GRACE, **of_uvicorn(),
     )  # fmt: skip
     server = uvicorn.Server(config)
-    # A stream that is closed because the server ends is no error of the route that wrote it.
+    # A stream that is closed because the server ends must not be logged as an error.
     logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
-        # Uvicorn ends in good order, and then repeats the signal that it was ended by.
+        # Uvicorn shuts down in order, and then raises the signal again.
         return
     finally:
         listening.close()

@@ -1,14 +1,14 @@
-"""Jobs: verbs that take longer than an answer may, each in a process of its own.
+"""Jobs: verbs that take longer than a request may, each in its own process.
 
-A few run at once; all are kept on disk.
+A few run at once; all are stored on disk.
 
     HOME/jobs/ID/order.json    the order
-                 job.json      the state; written at each change
+                 job.json      the state, written at each change
                  log.txt       the output of the verb and its programs
-                 files/        the files it made
+                 files/        the files that it made
 
-A server that starts finds the jobs of the one before it, and marks those that had not ended as failed. A server holds a
-lock on each of its own jobs; the system releases it however the server ends.
+A starting server marks the unfinished jobs of an earlier server as failed. A server locks each of its own jobs; the
+system releases the locks when the server ends in any way.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from reenact.server.work import FILES, ORDER
 fcntl: Any
 try:
     fcntl = importlib.import_module("fcntl")
-except ImportError:  # Windows: there the jobs of another server are taken for its own.
+except ImportError:  # on Windows, a server treats the jobs of another one as its own
     fcntl = None
 
 Status = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 
 AT_ONCE = 2
-"""The largest number of running jobs; the others wait."""
+"""Most running jobs; the others wait."""
 
 WAITING = 100
-"""The largest number of waiting jobs."""
+"""Most waiting jobs."""
 
 _STATE, _LOG, _LOCK = "job.json", "log.txt", "lock"
 
@@ -76,11 +76,11 @@ class RunningJob:
         recordings: The ids of its recordings.
         status: Its status.
         progress: Its progress.
-        result: The result, as the verb gives it with `--json`.
+        result: The result, in the form of the verb's `--json`.
         error: The reason of its failure, in one line.
         files: The names of the files that it made.
-        title: Its name for people: a single replay is *Run again*, as the console calls it.
-        created, began, ended: Moments, ISO 8601 in UTC; None for not yet.
+        title: Its name for people: a single replay is *Run again*, as in the console.
+        created, began, ended: ISO 8601 in UTC, or None for not yet.
     """
 
     id: str
@@ -101,8 +101,9 @@ class Jobs:
     """The jobs of a server's projects. May be used by several threads.
 
     Args:
-        projects: Whose folders they lie in.
-        at_once: How many run at once.
+        projects: The projects, whose folders contain the jobs.
+        at_once: Most running jobs.
+        run_foreign: True if jobs may run programs of foreign recordings.
     """
 
     def __init__(self, projects: Projects, at_once: int = AT_ONCE, *, run_foreign: bool = False) -> None:
@@ -118,15 +119,15 @@ class Jobs:
         self._closing = False
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="reenact-job")
 
-    # -- what is asked of it ---------------------------------------------------------------------------------
+    # -- orders and questions --------------------------------------------------------------------------------
 
     def start(self, project: str, order: Order) -> RunningJob:
-        """Start a job, or let it wait for its turn.
+        """Start a job, or queue it.
 
         Raises:
             RecordingNotFound: There is no such recording.
-            ForeignRecording: It would run the program of a recording that comes from elsewhere.
-            UsageError: Too many wait already.
+            ForeignRecording: It would run the program of a foreign recording.
+            UsageError: Too many jobs wait already.
         """
         library = self._projects.library(project)
         store = library.store
@@ -159,7 +160,7 @@ class Jobs:
         return sorted(found, key=lambda job: (job.created, job.id), reverse=True)
 
     def find(self, project: str, id: str) -> RunningJob | None:
-        """A job of a project, or None. The id is one that fits into a path: routes see to that."""
+        """Return a job of a project, or None. The id must be safe in a path; routes check it."""
         folder = self._folder(project, id)
         with self._lock:
             if not (folder / _STATE).is_file():
@@ -174,7 +175,7 @@ class Jobs:
         return None
 
     def cancel(self, project: str, id: str) -> None:
-        """Cancel a job that has not ended. Files that it made so far stay."""
+        """Cancel an unfinished job. Files that it has made stay."""
         with self._lock:
             job = self._own.get(id)
             if job is None or job.status in ENDED:
@@ -185,7 +186,7 @@ class Jobs:
                 self._end(project, id, status="cancelled")
 
     def remove(self, project: str, id: str) -> None:
-        """Forget a job that has ended, with its files."""
+        """Delete an ended job with its files."""
         with self._lock:
             self._own.pop(id, None)
             self._known.pop(id, None)
@@ -214,7 +215,7 @@ class Jobs:
         return lambda: self._told.remove(told)
 
     def close(self) -> None:
-        """Stop all running jobs. Harmless when closed."""
+        """Stop all running jobs. May be called again."""
         with self._lock:
             self._closing = True
             children = list(self._children.values())
@@ -253,7 +254,7 @@ class Jobs:
             self._end(project, id, **self._came(child, last, status), files=_files(folder))
 
     def _came(self, child: JobProcess, last: dict[str, Any], status: int) -> dict[str, Any]:
-        """Rechange the outcome of a job, from its last message and its exit status."""
+        """Return the outcome of a job, from its last message and its exit status."""
         if "result" in last:
             return {"status": "done", "result": last["result"]}
         if "error" in last:
@@ -285,12 +286,12 @@ class Jobs:
 
     def _keep(self, project: str, job: RunningJob) -> None:
         path = self._folder(project, job.id) / _STATE
-        # A job's outcome must not depend on a full disk.
+        # A full disk must not change the outcome of a job.
         with contextlib.suppress(OSError):
             private.write(path, orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
 
     def _read(self, project: str, folder: Path) -> RunningJob | None:
-        """Read a job of another server: of an earlier one, or of one that runs beside this."""
+        """Read a job of another server, earlier or still running."""
         try:
             tree = orjson.loads((folder / _STATE).read_bytes())
             job = RunningJob(**{**tree, "progress": Progress(**tree["progress"])})
@@ -323,14 +324,14 @@ def _within(folder: Path) -> Iterator[Path]:
 
 
 def _held(folder: Path) -> BinaryIO:
-    """The job's lock, taken."""
+    """Take a job's lock; return its open file."""
     file = os.fdopen(private.opener(str(folder / _LOCK), os.O_WRONLY | os.O_CREAT), "wb")
     system.lock(file.fileno())
     return file
 
 
 def _left(folder: Path) -> bool:
-    """Return whether a job is free: no running server holds its lock."""
+    """Return True if no running server holds a job's lock."""
     try:
         with (folder / _LOCK).open("rb") as file:
             system.lock(file.fileno(), wait=False)

@@ -1,7 +1,7 @@
-"""API keys: rights of access to a server that others can reach. Only hashes are stored.
+"""API keys, which give access to a server. Only hashes are stored.
 
-A key is 256 random bits, so a plain SHA-256 reveals nothing. The slow hashes that passwords need are not
-needed here, and each request may look its key up anew. A revoked key fails from the next request on.
+A key is 256 random bits, so a plain SHA-256 reveals nothing, and the slow hashes of passwords are not needed. Each
+request looks its key up, so a revoked key fails from the next request on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROLES: tuple[Role, ...] = ("read", "write", "admin")
 """The roles in ascending order: each includes the rights of those before it."""
 
 DEFAULT = "default"
-"""The project whose recordings lie in the home itself."""
+"""The project whose recordings are in the home itself."""
 
 FILE = "keys.sqlite"
 """The file of the keys, in the server's home."""
@@ -35,7 +35,7 @@ FILE = "keys.sqlite"
 _PROJECT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 _MARK = "rnt"
 _NOTED = 60.0
-"""Seconds between two notes of when a key was last used."""
+"""Seconds between two updates of a key's last use."""
 
 _Row = tuple[str, str, Role, str, str, str | None]
 _FIELDS = "id, project, role, name, created, used"
@@ -46,7 +46,7 @@ class StoredKey:
     """The stored data of a key, without its secret.
 
     Attributes:
-        id: Its public part, which it also begins with: `rnt_ID_…`.
+        id: Its public part, near its beginning: `rnt_ID_…`.
         project: Its project.
         role: Its rights in that project.
         name: Its owner or purpose.
@@ -77,10 +77,10 @@ def project_name(text: str) -> str:
 
 
 class Keys:
-    """The keys of a server. May be used by several threads, and by several processes at once.
+    """The keys of a server. May be used by several threads and processes at once.
 
     Args:
-        home: The server's home. Nothing is written there until a key is made.
+        home: The server's home. Nothing is written to it until a key is made.
     """
 
     def __init__(self, home: Path) -> None:
@@ -101,28 +101,28 @@ class Keys:
         return key, text
 
     def all(self, project: str | None = None) -> list[StoredKey]:
-        """The keys of a project, or of all, those first that were made first."""
+        """Return the keys of a project, or of all projects, the oldest first."""
         where, given = ("WHERE project = ? ", (project,)) if project is not None else ("", ())
         rows = self._ask(f"SELECT {_FIELDS} FROM keys {where}ORDER BY created, rowid", *given)  # noqa: S608
         return [StoredKey(*row) for row in rows]
 
     def remove(self, id: str, project: str | None = None) -> bool:
-        """Revoke a key. Returns whether there was one, in that project."""
+        """Revoke a key. Returns True if it existed, in that project."""
         where, given = (" AND project = ?", (project,)) if project is not None else ("", ())
         found = self._ask(f"DELETE FROM keys WHERE id = ?{where} RETURNING id", id, *given)  # noqa: S608
         return bool(found)
 
     def find(self, text: str) -> StoredKey | None:
-        """Return the key of this text; None where invalid or revoked."""
+        """Return the data of a key; None if it is invalid or revoked."""
         rows = self._ask(f"SELECT {_FIELDS} FROM keys WHERE hash = ?", _hashed(text))  # noqa: S608
         return self._used(rows)
 
     def known(self, id: str) -> StoredKey | None:
-        """Return the key with this id, which the client has already proved to have; None if gone."""
+        """Return the key of an id in a checked cookie; None if it was revoked."""
         return self._used(self._ask(f"SELECT {_FIELDS} FROM keys WHERE id = ?", id))  # noqa: S608
 
     def close(self) -> None:
-        """Close the file. Harmless when closed."""
+        """Close the file. May be called again."""
         with self._lock:
             if self._database is not None:
                 self._database.close()
@@ -134,7 +134,7 @@ class Keys:
         key, now = StoredKey(*rows[0]), time.monotonic()
         if now - self._noted.get(key.id, -_NOTED) >= _NOTED:
             self._noted[key.id] = now
-            # A full or read-only disk must not refuse a valid key.
+            # A valid key must work on a full or read-only disk.
             with contextlib.suppress(UsageError):
                 self._ask("UPDATE keys SET used = ? WHERE id = ?", _now(), key.id)
         return key
@@ -156,7 +156,7 @@ class Keys:
             identity = Identity.of(home)
         else:
             identity = Identity.made(home)
-            # Made aside: a server that starts meanwhile sees a file with its stamp, or none.
+            # Write under another name, so that a starting server finds a complete file or none.
             part = self.file.with_name(f".{FILE}.{secrets.token_hex(4)}.part")
             os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
             with contextlib.closing(sqlite3.connect(part)) as database:

@@ -45,12 +45,12 @@ _LONG = 2000
 
 
 class ProjectLibrary:
-    """The recordings of one project. They are read when first needed.
+    """The recordings of one project, which are read when first needed.
 
     Args:
         home: Its folder.
-        team: The project in the team's store, where there is one.
-        limits: The limits of uploads, for a project that is kept here.
+        team: The project in the team's store, or None.
+        limits: The limits of uploads, for a project that is stored here.
         readers: The processes that read large recordings; without them, they are read here.
     """
 
@@ -76,7 +76,7 @@ class ProjectLibrary:
         """The intake of recordings made elsewhere."""
 
     def start(self) -> None:
-        """Begin to keep up with the files; harmless when begun."""
+        """Begin to follow the files. May be called again."""
         with self._starting:
             self._keeper.start()
             self._examiner.start(self._keeper.loaded)
@@ -92,18 +92,18 @@ class ProjectLibrary:
         self._keeper.close()
 
     def touched(self, id: str) -> None:
-        """Look at a recording at once, after this server has written to it."""
+        """Read a recording at once, after this server has written to it."""
         self._keeper.touch(id)
 
     # -- all of them -----------------------------------------------------------------------------------------
 
     def search(self, filter: str = "") -> Search:
-        """The recordings that a filter means. Raises FilterError where it does not parse."""
+        """Return the search for a filter. Raises FilterError if it does not parse."""
         self.start()
         return self._searches.of(filter)
 
     def views(self, found: list[tuple[str, tuple[int, ...]]]) -> list[ServedLineView]:
-        """Return the lines of recordings, of ids and the steps that match the filter."""
+        """Return the lines of recordings, from their ids and the steps that match the filter."""
         known, book = self._lines.entries, Book(self.store.root)
         return [entry.view(book, steps) for id, steps in found if (entry := known.get(id)) is not None]
 
@@ -114,17 +114,17 @@ class ProjectLibrary:
 
     @property
     def caught_up(self) -> bool:
-        """All recordings that were present at the start have been read."""
+        """True if all recordings that were present at the start have been read."""
         return self._keeper.caught_up.is_set()
 
     def catch_up(self, patience: float) -> bool:
-        """Wait up to `patience` seconds for the first reading; return whether it is complete."""
+        """Wait up to `patience` seconds for the first reading; return True if it is complete."""
         self.start()
         return self._keeper.caught_up.wait(patience)
 
     @property
     def behind(self) -> tuple[int, float]:
-        """The number of recordings to read, and the age of the oldest in seconds."""
+        """The number of unread recordings, and the age of the oldest in seconds."""
         return self._keeper.behind
 
     @property
@@ -134,7 +134,7 @@ class ProjectLibrary:
 
     @property
     def team(self) -> Share | None:
-        """Its part of the team's store, where there is one."""
+        """Its part of the team's store, or None."""
         return self._share
 
     @property
@@ -146,7 +146,7 @@ class ProjectLibrary:
     # -- one of them -----------------------------------------------------------------------------------------
 
     def folder(self, id: str) -> Path:
-        """A recording's folder. Raises RecordingNotFound where there is none of that id."""
+        """Return a recording's folder. Raises RecordingNotFound."""
         folder = self.store.folder(id)
         if not ID.fullmatch(id) or not (folder / EVENTS).is_file():
             raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists all")
@@ -168,16 +168,16 @@ class ProjectLibrary:
             index.close()
 
     def know(self, entry: ProjectLine) -> None:
-        """Take over a line from the server that this process reads for."""
+        """Store a line from the server for which this process reads."""
         self._lines.put(entry)
 
     def large(self, *ids: str) -> str:
-        """Return the state of recordings' files if one is large; otherwise an empty text."""
+        """Return the state of recordings' files if one is large, else ""."""
         states = [state_of(self.store.folder(id)) for id in ids] if self._readers is not None else []
         return " ".join(states) if any(states) else ""
 
     def prepare(self, ids: Iterable[str]) -> None:
-        """Start the processes that would read these recordings, for those that are large."""
+        """Start the processes that will read the large ones of these recordings."""
         readers = self._readers
         if readers is None:
             return
@@ -186,7 +186,7 @@ class ProjectLibrary:
                 readers.prepare(id)
 
     def apart(self, id: str, work: Callable[..., T], *args: Any, state: str = "") -> T:
-        """Return `work(*args)`, about a recording; of a large one, done in another process.
+        """Return `work(*args)` about a recording, for a large one from another process.
 
         Raises SearchEnded if that takes longer than two seconds; a repeated call gets the result.
 
@@ -194,7 +194,7 @@ class ProjectLibrary:
             id: The recording.
             work: A function of a module.
             args: Its arguments; they and the result can be pickled.
-            state: The state of its files, where other files than its lines make it large.
+            state: The state of its files, if other files than its lines make it large.
         """
         state = state or self.large(id)
         if not state or self._readers is None:
@@ -212,14 +212,14 @@ class ProjectLibrary:
         return result
 
     def opened(self, id: str) -> AbstractContextManager[Loaded]:
-        """A recording, read and as it is now. Raises RecordingError."""
+        """Open a recording in its current state. Raises RecordingError."""
         self.folder(id)
         return self._shelf.opened(id)
 
     def findings(self, id: str) -> FindingsView:
-        """Return a recording's anomalies, and the problem where it cannot be examined.
+        """Return a recording's anomalies, or the problem if it cannot be examined.
 
-        A very long one is examined in the background: until that is done it is not `complete`.
+        A very long one is examined in the background; until then the result is not `complete`.
         """
         self.start()
         entry = self.entry(id)
@@ -251,24 +251,24 @@ class ProjectLibrary:
     def remove(self, id: str, *, why: str = "removed", who: str = "") -> None:
         """Delete a recording.
 
-        Raises RecordingError, StoreAway, or UsageError where a running fork needs it.
+        Raises RecordingError, StoreAway, or UsageError if a running fork needs it.
 
         Args:
             id: Its id.
             why: The reason, for its tombstone.
-            who: The person or key that asks for it.
+            who: The person or key that requests it.
         """
         self.folder(id)
         if self._share is not None:
             self._share.remove(id, why=why, who=who)
-        # The team's store has its own tombstone: the local recording is a copy.
+        # The local recording is a copy, and the team's store has the tombstone.
         self.store.remove(id, why="" if self._share is not None else why, who=who)
         self._shelf.forget(id)
         self._lines.drop(id)
         self._keeper.touch(id)
 
     def _shared(self, team: TeamPlace) -> Share:
-        # Drivers that no other server needs.
+        # Imported here because only a server with a team's store needs its drivers.
         from reenact.server.share import Share  # noqa: PLC0415
 
         share = Share(team, self.store, self.touched)

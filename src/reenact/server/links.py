@@ -1,7 +1,6 @@
-"""Signed addresses without a key, valid for a while: of videos, exports and reports.
+"""Signed addresses of videos, exports and reports, valid for a while without a key.
 
-A page gives them to a player, a person sends one to another. With recordings in a folder the server itself serves the
-files; with an object storage the store can serve them. The caller does not see the difference.
+Pages give them to players, and people send them to each other. The server serves the files, or an object store does.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ FILES = "/files"
 
 
 class Links(Protocol):
-    """Lends files."""
+    """Serves files at signed addresses."""
 
     def lend(self, name: str, path: Path, seconds: float) -> tuple[str, datetime]:
         """Make a file readable for a while at an address without a key.
 
         Args:
             name: The file's name for the reader: `session 1.mp4`. Its suffix selects the content type.
-            path: The file. It stays where it is, and may be replaced or removed at any time.
+            path: The file. It is not copied, and may be replaced or removed at any time.
             seconds: The validity of the address.
 
         Returns:
@@ -36,10 +35,10 @@ class Links(Protocol):
 
 
 class HomeLinks:
-    """Lend the files of a folder. The signed address has all the data; nothing is stored.
+    """Serves the files of a folder. The address contains all data; nothing is stored.
 
     Args:
-        home: The folder; all files below it may be lent.
+        home: The folder; all files below it may be served.
         signer: Signs the addresses.
     """
 
@@ -48,15 +47,15 @@ class HomeLinks:
         self._signer = signer
 
     def lend(self, name: str, path: Path, seconds: float) -> tuple[str, datetime]:
-        """As `Links.lend`. Raises ValueError, a programming error, for a file outside the home."""
+        """Do as `Links.lend`. Raises ValueError, a programming error, for a file outside the home."""
         inside = path.absolute().relative_to(self._home.absolute())
         return self._signer.sign(f"{FILES}/{inside.as_posix()}/{_plain(name)}", seconds=seconds)
 
     def lent(self, path: str, expires: str, signature: str) -> Path | None:
-        """Return the file of an address, existing or not; None where invalid or expired."""
+        """Return the file of an address, existing or not; None if it is invalid or expired."""
         if not self._signer.allows(path, expires, signature):
             return None
-        # Signed by us or not: what is not in the home is never given out.
+        # Even with a valid signature, only files in the home are served.
         inside = PurePosixPath(path).relative_to(FILES).parent
         file = (self._home / inside).resolve()
         return file if file.is_relative_to(self._home.resolve()) else None
@@ -73,4 +72,4 @@ def _links(request: Request) -> Links:
 
 
 Lender = Annotated[Links, Depends(_links)]
-"""The route dependency to lend by: `def route(access: Reader, links: Lender)`."""
+"""The dependency of routes that lend files: `def route(access: Reader, links: Lender)`."""

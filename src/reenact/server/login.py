@@ -1,7 +1,7 @@
 """Logins of browsers: a signed cookie that names a key, valid for a while.
 
-The console's streams can send no header of their own, so a key alone is not enough. The cookie does not contain the
-key: a thief can use it until it expires or the key is revoked, and does not learn the key.
+Browsers cannot send the key in a header of the console's streams, so the console uses a cookie. It does not contain the
+key: a thief can use the cookie until it expires or the key is revoked, but does not learn the key.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DAYS = 30
 
 
 class Logins:
-    """Makes such cookies and reads them.
+    """Makes and reads cookies.
 
     Args:
         signer: Signs them.
@@ -31,7 +31,7 @@ class Logins:
         return ".".join((id, *asked["expires"], *asked["signature"]))
 
     def id_of(self, cookie: str) -> str | None:
-        """The id of the key that a cookie stands for; None where it is not ours, or has expired."""
+        """Return the id of a cookie's key; None if the cookie is invalid or expired."""
         parts = cookie.split(".")
         if len(parts) != 3:
             return None
@@ -45,5 +45,5 @@ class Logins:
 
 
 def _path(id: str) -> str:
-    # No file has such a path: what is signed for one use is of none for the other.
+    # No file has such a path, so a signed file address is no valid cookie, and vice versa.
     return f"login:{id}"

@@ -79,7 +79,7 @@ def _answers(operation: Tree) -> Iterator[Block]:
     rows: list[tuple[Words, Words]] = []
     for status, answer in operation.get("responses", {}).items():
         rows.append((status, answer.get("description", "")))
-        # Refusals are the same everywhere, and are described at the top.
+        # Refusals are the same for all routes, and are described at the top.
         if int(status) < 400:
             rows += _contents(answer.get("content", {}))
     yield Paragraph(Styled("Answers", "strong"))
@@ -108,7 +108,7 @@ def _schema(name: str, schema: Tree) -> Fold:
 
 
 def _type(schema: Any) -> Line:
-    """Return the type of a schema on one line, with links to the shapes that it names."""
+    """Return the type of a schema on one line, with links to the named schemas."""
     if not isinstance(schema, Mapping) or not schema:
         return ["any"]
     if "$ref" in schema:

@@ -1,7 +1,7 @@
-"""A recorded MCP session as an MCP server, over stdio or HTTP, by the mcp package.
+"""Serve a recorded MCP session as an MCP server, over stdio or HTTP, with the mcp package.
 
-Another agent, in any language, is replayed against it: its calls get the recorded answers, and the first one that was
-not recorded gets an error that says how it departs, and so does every call after it.
+An agent in any language can be replayed against it: its calls get the recorded answers. The first call that was not
+recorded gets an error with the divergence, and so do all later calls.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ The library removes them for older ones.
 """
 
 _FREELY = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
-"""Methods that are answered without a recorded answer: they have no result."""
+"""Methods that are answered without a recorded answer, because they have no result."""
 
 
 class _Anything(RequestParams):
-    """Parameters as they came; the recording has the expected ones."""
+    """Unvalidated parameters; they are compared with the recorded ones."""
 
     model_config = ConfigDict(extra="allow")
 
 
 def server_of(answers: ServerAnswers) -> Server[Any]:
-    """Return an MCP server that gives only these answers.
+    """Return an MCP server that gives only recorded answers.
 
-    The library shapes them for the client's version of the protocol, which may differ from the recorded one.
+    The library converts them to the client's version of the protocol, which may differ from the recorded one.
     """
     told = answers.free("initialize", None) or answers.free("server/discover", None) or {}
     info = told.get("serverInfo") or {}
@@ -57,7 +57,7 @@ def server_of(answers: ServerAnswers) -> Server[Any]:
         version=str(info.get("version") or ""),
         instructions=told.get("instructions"),
         get_tool_input_schema=lambda _: None,
-        # Older answers say nothing of caching, which newer clients insist on.
+        # Newer clients require caching hints, which older answers do not have.
         cache_hints=dict.fromkeys(get_args(CacheableMethod), CacheHint(ttl_ms=0, scope="private")),
     )
 
@@ -81,7 +81,7 @@ def server_of(answers: ServerAnswers) -> Server[Any]:
 
 
 async def _answered(answers: ServerAnswers, ctx: Any) -> dict[str, Any]:
-    """Return the recorded answer, or raise MCPError: the recorded one, or the departure."""
+    """Return the recorded answer, or raise MCPError with the recorded error or the divergence."""
     if not answers.is_call(ctx.method):
         known = answers.free(ctx.method, ctx.params)
         if known is None and ctx.method not in _FREELY:
@@ -94,7 +94,7 @@ async def _answered(answers: ServerAnswers, ctx: Any) -> dict[str, Any]:
     for progress, total, message in answers.progress(step):
         await ctx.session.report_progress(progress, total, message)
     if step.call.status == "cancelled":
-        # Recorded, the client gave up: so will this one.
+        # The recorded client gave up waiting, and this one is expected to do so, too.
         await asyncio.Event().wait()
     if step.call.outcome is None:
         raise MCPError(
@@ -102,7 +102,7 @@ async def _answered(answers: ServerAnswers, ctx: Any) -> dict[str, Any]:
         )
     failed = step.error
     if failed is not None:
-        # An MCPError keeps the code, the text and the data of the server's answer in `error`.
+        # An MCPError has the code, the text and the data of the server's answer in `error`.
         answered = getattr(failed, "error", failed)
         code = getattr(answered, "code", INTERNAL_ERROR)
         text = getattr(answered, "message", None) or str(failed)
@@ -146,11 +146,11 @@ def over_http(answers: ServerAnswers, port: int, ready: Callable[[str], None]) -
 
 
 class _Web(uvicorn.Server):
-    """uvicorn, leaving signals to us: a verdict follows."""
+    """uvicorn without its handling of signals, because a verdict is printed afterwards."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Do nothing: uvicorn would raise the signals again in the end."""
+        """Do nothing; uvicorn would raise the signals again at its end."""
         yield
 
 
@@ -160,14 +160,14 @@ async def _until_told(web: _Web, listening: socket.socket, ready: Callable[[], N
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    # A client that connects from here on is served, if a moment later.
+    # From here on, clients can connect, and are served a moment later.
     ready()
     await web.serve(sockets=[listening])
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence the library's log of error answers; the verdict reports them better."""
+    """Silence the library's log of error answers, which the verdict reports."""
     logging.disable(logging.CRITICAL)
     try:
         yield

@@ -1,7 +1,7 @@
 """Serve the recorded answers of one MCP server: each to the call with the same content.
 
-Content selects the answer, order selects among equals. A call comes out of turn where an open call was answered before
-it was asked: this is a departure. Calls that were in flight together may come in any order.
+The content of a call selects the answer, the order selects among equal calls. A call is out of turn if an unanswered
+call was answered before it was recorded, which is a divergence. Concurrent calls may come in any order.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def servers(recording: RecordedRun) -> list[str]:
 
 
 class ServerAnswers:
-    """The answers of one server in a recording, and the record of those already given.
+    """The answers of one server in a recording, and the steps that were answered already.
 
     Args:
         recording: The recording.
-        server: The server's name; may be left out where the recording has only one.
+        server: The server's name; may be left out if the recording has only one.
         ignore: Rules for differences to ignore, as in a replay.
     """
 
@@ -80,10 +80,10 @@ class ServerAnswers:
                 if "progress" in chunk:
                     self._progress.setdefault(chunk["of"], []).append(chunk["progress"])
 
-    # -- what it answers -------------------------------------------------------------------------------------
+    # -- answers ---------------------------------------------------------------------------------------------
 
     def free(self, method: str, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """Return the recorded answer to a greeting or a list, any number of times; None if absent."""
+        """Return the recorded answer to a greeting or a list, as often as asked, or None."""
         known = [step for step in self._free if step.label == f"{KIND}:{method}" and step.call.status == "ok"]
         if not known:
             return None
@@ -92,9 +92,9 @@ class ServerAnswers:
         return dict(found.output or {})
 
     def call(self, method: str, params: Mapping[str, Any] | None) -> Step:
-        """Take the step with the same request.
+        """Return the recorded step of a request.
 
-        Raises Departed, and raises it again for every later call.
+        Raises UnrecordedCall, and raises it again for every later call.
         """
         if self._departed is not None:
             raise UnrecordedCall(self._departed)
@@ -120,21 +120,21 @@ class ServerAnswers:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that the server offers: the recorded ones and MCP's calls, but not greetings."""
+        """The methods that the server offers: the recorded ones and MCP's calls, without greetings."""
         known = {step.call.name for step in (*self._free, *self._calls) if step.call.kind == KIND}
         return sorted({*_CALLS, *known} - {*GREETINGS, *_ASKED_BACK, MESSAGES})
 
     def is_call(self, method: str) -> bool:
-        """Return whether a request is matched strictly."""
+        """Return True if a request is matched strictly."""
         return method not in _FREE
 
     def progress(self, step: Step) -> list[list[Any]]:
-        """The recorded progress of a call: `[progress, total, message]` each."""
+        """Return the recorded progress of a call, a list of `[progress, total, message]`."""
         return self._progress.get(step.call.address, [])
 
     @property
     def asked_back(self) -> int:
-        """The number of requests from the recorded server to its client; they are not repeated."""
+        """The number of requests from the recorded server to its client, which are not repeated."""
         return sum(step.call.name in _ASKED_BACK for step in self.recording if step.call.kind == KIND)
 
     def verdict(self) -> Verdict:
@@ -154,7 +154,7 @@ class ServerAnswers:
         return [step for step in self._calls if step.number not in self._asked]
 
     def _tree(self, args: Mapping[str, Any]) -> dict[str, Tree]:
-        """The arguments as the recording would have them: secrets are tokens there."""
+        """Return the arguments in the form of the recording, with tokens for secrets."""
         raw = codec.dumps({name: codec.Encoder().encode(value) for name, value in args.items()})
         tree: dict[str, Tree] = codec.loads(self._redactor.line(raw))
         return tree

@@ -29,7 +29,7 @@ _BRIEF = 1.0
 _BUCKETS = 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 
 Sizes = dict[str, tuple[int, int]]
-"""By project: recordings, and bytes of their files."""
+"""By project, the number of recordings and the bytes of their files."""
 
 
 def checks_of(projects: Projects) -> Checks:
@@ -51,7 +51,7 @@ def checks_of(projects: Projects) -> Checks:
 
 
 class Measures:
-    """The metrics of a server, beside those of its requests.
+    """The metrics of a server, except those of its requests.
 
     Args:
         registry: The registry of the metrics.
@@ -103,7 +103,7 @@ class Measures:
     def took(
         self, project: str, pieces: Sequence[Piece], taken: Sequence[PieceTaken], seconds: float
     ) -> None:
-        """Count a request of pieces: its pieces, their outcomes, and its seconds."""
+        """Count a request with pieces: its pieces, their outcomes, and its seconds."""
         size = lines = 0
         for piece, said in zip(pieces, taken, strict=True):
             self._pieces.labels(project, said.status).inc()
@@ -128,10 +128,10 @@ class Measures:
             self._ended.labels(job.kind, job.status).inc()
             event("job_ended", job=job.id, kind=job.kind, status=job.status, project=project)
 
-    # -- what is looked up when it is asked for ------------------------------------------------------------------
+    # -- measured on request -------------------------------------------------------------------------------------
 
     def collect(self) -> Iterator[Metric]:
-        """Gauges, as they stand."""
+        """Yield the gauges."""
         yield from self._behind()
         recordings = GaugeMetricFamily(
             "reenact_store_recordings", "Recordings in the store.", labels=["project"]
@@ -190,7 +190,7 @@ class Measures:
 
 
 class _Sizes:
-    """The size of each project: measured now and then, so that a scrape never waits long."""
+    """The size of each project, measured from time to time, so that a scrape never waits long."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects

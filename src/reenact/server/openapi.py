@@ -15,7 +15,7 @@ from reenact.server.settings import Settings
 
 
 def document() -> str:
-    """The OpenAPI document of the server, as JSON, the same each time for the same code."""
+    """Return the server's OpenAPI document as JSON; it depends only on the code."""
     with tempfile.TemporaryDirectory() as home:
         app = application(Settings(home=Path(home), hosts=("localhost",), keyless=True, running=True))
         return json.dumps(app.openapi(), indent=1, sort_keys=True) + "\n"

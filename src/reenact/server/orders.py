@@ -1,7 +1,7 @@
-"""Orders of jobs, made from the options of the verbs that are jobs.
+"""Orders of jobs, derived from the options of the verbs that can be jobs.
 
-An order has the verb (`kind`), the recordings by their full ids, and the other options within limits; no option that
-names a path or a command. It is a union by `kind`, so that the document of the API has each of them.
+An order has the verb (`kind`), the recordings by their full ids, and the other options within limits, without options
+that name a path or a command. Orders are a union by `kind`, so that the API document describes each of them.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from reenact.verbs.marks import JSON, RECORDING, Cli, WireType
 from reenact.verbs.registry import VERBS, Verb
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
-"""A recording's full id: no prefix, and no path."""
+"""A recording's full id, neither a prefix nor a path."""
 
 Ids = Annotated[list[Id], Field(min_length=1, max_length=10_000)]
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 
 
 class Strict(BaseModel):
-    """A model without unknown fields."""
+    """A model that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Order(Strict):
-    """An order of any kind. The subclasses are made by `order_of`."""
+    """An order of any kind. `order_of` makes the subclasses."""
 
     kind: str
 
@@ -42,7 +42,7 @@ class Order(Strict):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The given values, by the names of the verb's options. Defaults are those of the verb."""
+        """The given values by the names of the verb's options."""
         subject = subject_of(verb_of(self).module.Options)
         given = self.options.model_dump(exclude_defaults=True)
         return {subject: getattr(self, _plural(self)), **given}
@@ -60,22 +60,22 @@ class Order(Strict):
 
     @property
     def ids(self) -> list[str]:
-        """The recordings that it is about."""
+        """The ids of its recordings."""
         return list(_ids(self.asked))
 
     @property
     def runs(self) -> bool:
-        """The job starts programs, or asks a model with the server's own key."""
+        """True if the job starts programs, or asks a model with the server's key."""
         return self.asked.starts_programs
 
     @property
     def sorts_foreign(self) -> bool:
-        """The verb refuses foreign recordings one by one, by itself."""
+        """True if the verb itself refuses foreign recordings one by one."""
         return verb_of(self).module.Options.sorts_foreign
 
 
 def verb_of(order: Order) -> Verb:
-    """Return the verb that an order is for."""
+    """Return the verb of an order."""
     return next(verb for verb in VERBS if verb.name == order.kind)
 
 
@@ -152,7 +152,7 @@ def _wire(info: OptionField) -> WireType:
 
 
 def subject_of(options: type[Options]) -> str:
-    """Return the field with the recordings that the verb is about: its argument."""
+    """Return the name of the field with the verb's recordings, its argument."""
     for name, info in options.fields().items():
         if RECORDING in info.marks and any(isinstance(one, Cli) and one.argument for one in info.marks):
             return name

@@ -1,4 +1,4 @@
-"""The console's pages: files that were built once, and one page for all its addresses."""
+"""The console's pages: built files, and one page for all addresses."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from starlette.types import Receive, Scope, Send
 from reenact.server.operations.middleware import ROUTE
 
 ASSETS = "/assets/"
-"""The path of the build's files that are named by their content and never change."""
+"""The path of built files that are named by their content, and so never change."""
 
 _NOT_OURS = ("api", "files", "sessions", "agents", "assets")
 _MISSING = "The console is not built here: `make console` builds it. The API is at /api/v1/docs.\n"
 
 
 class Pages(BaseRoute):
-    """The console's files: assets, files beside the page, and the page for all other paths.
+    """Serves the console's files: assets, other files, and the page for all other paths.
 
-    It comes after all other routes, and does not match their paths.
+    It must be the last route, and does not match the paths of others.
 
     Args:
         folder: The output of `make console`.

@@ -1,6 +1,6 @@
 """Permission to run a recording's program on this server.
 
-Allowed are its own recordings, those of trusted keys, and those that its operator allowed.
+Allowed are the server's own recordings, those of trusted keys, and those that the operator has allowed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from reenact.errors import ForeignRecording
 
 
 def allowed(recording: RecordedRun, home: Path) -> None:
-    """Raise ForeignRecording where this server may not run the program of a recording.
+    """Raise ForeignRecording if this server may not run the program of a recording.
 
     The message is for people without a terminal on this machine.
     """
@@ -28,5 +28,5 @@ def allowed(recording: RecordedRun, home: Path) -> None:
 
 
 def allowed_at(folder: Path, home: Path) -> None:
-    """Raise ForeignRecording where this server may not run a folder's recording."""
+    """Raise ForeignRecording if this server may not run the recording in a folder."""
     allowed(load(folder), home)

@@ -1,6 +1,6 @@
 """Exchange messages between a server and a process that it started, over stdin and stdout.
 
-Every system has these two pipes: no descriptor is passed, and no socket is open to others.
+All systems have these two pipes, so no descriptor must be passed, and no socket is open to others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class MessagePipe:
 
     @classmethod
     def of_this_process(cls) -> MessagePipe:
-        """Take over standard input and output. What is printed from here on goes to standard error."""
+        """Use standard input and output; from now on, print to standard error."""
         pipe = cls(os.dup(0), os.dup(1))
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)

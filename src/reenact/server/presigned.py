@@ -1,11 +1,11 @@
 """Serve videos at signed addresses from the object store of a team's store.
 
-The store must sign addresses (S3, Google's, Azure's). An address is this server's, and redirects to one of the
-store's that expires with it. The client needs only the first, a video is uploaded to the store when it is fetched and
-not when it is listed, and while the store is away the server sends it itself.
+The store must sign addresses (S3, Google's, Azure's). The address on this server redirects to one of the store that
+expires with it. So a video is uploaded to the store only when it is fetched, and while the store is away the server
+itself sends it.
 
-Only videos are redirected, because no one has checked what the store then sends. A player shows a picture at worst;
-exports, reports, scripts and the other files of jobs are opened, imported or run, so the server sends them itself.
+Only videos are redirected, because the bytes from the store are not checked. A player can only show them, but exports,
+reports, scripts and other files of jobs are opened, imported or run, so the server itself sends them.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class PresignedFiles:
         self._brought: dict[tuple[str, str, int, int], Lent] = {}
 
     def address(self, file: Path, name: str, headers: dict[str, str], expires: str) -> str | None:
-        """Return the store's address of a file, or None where the store gives none now.
+        """Return the store's address of a file, or None if the store is away.
 
         Args:
             file: A file in the home.
             name: The file's name for the client.
-            headers: The `Content-Type` and `Content-Disposition` to send with it.
+            headers: The `Content-Type` and `Content-Disposition` of the answer.
             expires: The end of its validity, in seconds since 1970.
         """
         seconds = int(expires) - int(time.time())
@@ -57,7 +57,7 @@ class PresignedFiles:
         return None
 
     def origin(self) -> str:
-        """Return `https://host` of the store's signed addresses; empty where it signs none."""
+        """Return `https://host` of the store's signed addresses; empty if it does not sign any."""
         with contextlib.suppress(StoreAway):
             url = self._store(DEFAULT).url(f"sha256:{'0' * 64}", 1)
             if url is not None:
@@ -66,7 +66,7 @@ class PresignedFiles:
         return ""
 
     def _there(self, store: ObjectBlobs, file: Path, name: str, headers: dict[str, str]) -> str:
-        """Return the file's name in the store; upload it if it is not as this server uploaded it."""
+        """Return the file's name in the store; upload it if it is missing or was changed."""
         state = file.stat()
         known = (str(file), name, state.st_mtime_ns, state.st_size)
         lent = self._brought.get(known)

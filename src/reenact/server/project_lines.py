@@ -1,4 +1,4 @@
-"""Every recording of a project as one line in memory: by id, and in order of start."""
+"""Every recording of a project as one line in memory, by id and in order of start."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ProjectLine:
     """One recording.
 
     Attributes:
-        key: Its key in the index; 0 where it is not there yet.
+        key: Its key in the index; 0 if it is not indexed yet.
         signature: The state of its files at the last indexing.
         summary: Its line.
         found: The findings of rules, each by rule and step; None until it was examined.
-        live: Whether its program still writes it.
-        extras: Data read from its folder when first shown: its parent, and the number of its sessions.
+        live: True if its program still writes it.
+        extras: Its parent and the number of its sessions, read from its folder when first shown.
     """
 
     key: int
@@ -56,7 +56,7 @@ class ProjectLine:
         return -self.summary.moment, self.summary.id
 
     def get(self, field: str) -> Any:
-        """The value of a filter's field, or None."""
+        """Return the value of a filter's field, or None."""
         if field == "anomaly":
             return list({rule for rule, _ in self.found or ()})
         if field == "agent":
@@ -69,9 +69,9 @@ class ProjectLine:
 
     @property
     def marks(self) -> Marks:
-        """The values that its facets are counted from.
+        """The values of its facets.
 
-        A hundred thousand recordings have few different ones.
+        Many recordings share the same values.
         """
         line = self.summary
         rules = frozenset(rule for rule, _ in self.found) if self.found else frozenset()
@@ -79,11 +79,11 @@ class ProjectLine:
         return line.agent, listing.status(line), tuple(line.models), tuple(line.tags), rules, cost
 
     def view(self, book: Book, found_in: Collection[int] = ()) -> ServedLineView:
-        """Return its line; `book` has the trusted keys. The path of the server's home is not shown."""
+        """Return its line without the path of the server's home; `book` has the trusted keys."""
         return ServedLineView(**self.fields(book, found_in))
 
     def fields(self, book: Book, found_in: Collection[int] = ()) -> dict[str, Any]:
-        """Return the fields of its line as keywords for its view."""
+        """Return the fields of its line as keyword arguments of its view."""
         parent, sessions = self.more()
         origin = listing.origin_view(book.of_line(self.summary))
         found = listing.fields_of_line(
@@ -94,7 +94,7 @@ class ProjectLine:
         return {**found, "anomalies": anomalies, "pills": pills, "sessions": sessions, "live": self.live}
 
     def more(self) -> tuple[ParentView | None, int]:
-        """Its parent, and how many browser sessions it has."""
+        """Return its parent, and the number of its browser sessions."""
         if self.extras is None:
             folder = Path(self.summary.path)
             said = shared.origins(folder.parent, [folder.name]).get(folder.name)
@@ -103,7 +103,7 @@ class ProjectLine:
 
 
 def sessions(folder: Path) -> list[int]:
-    """The numbers of a recording's browser sessions."""
+    """Return the numbers of a recording's browser sessions."""
     numbers = (path.name.split(".")[1] for path in folder.glob("session.*.jsonl"))
     return sorted(int(number) for number in numbers if number.isdigit())
 
@@ -134,7 +134,7 @@ def facets(marks: Marks) -> Iterator[tuple[str, str]]:
 class ProjectLines:
     """The lines of a project.
 
-    Only its keeper changes them; readers hold the lock only for a moment.
+    Only the project's `Keeper` changes them; readers hold the lock only for a moment.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class ProjectLines:
         self._changes: deque[tuple[int, str]] = deque(maxlen=_LOG)
 
     def fill(self, entries: Iterable[ProjectLine]) -> None:
-        """Load many lines at once; keep the lines that are known already."""
+        """Add many lines at once, except known ones."""
         fresh = {entry.summary.id: entry for entry in entries}
         order = sorted(entry.place for entry in fresh.values())
         with self.lock:
@@ -192,7 +192,7 @@ class ProjectLines:
             self._changes.clear()
 
     def since(self, version: int) -> set[str] | None:
-        """Return the changes since a version, or None where they are not known any more."""
+        """Return the ids changed since a version, or None if these are no longer known."""
         with self.lock:
             if version == self.version:
                 return set()

@@ -1,4 +1,4 @@
-"""The projects of a server: each has recordings of its own, in a folder of its own."""
+"""The projects of a server, each with its own recordings in its own folder."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Projects:
     """The libraries of a server's projects.
 
     Args:
-        home: The server's home: it is the folder of the project `default`; the others lie in its folder `projects`.
-        team: The team's store, where there is one: then these folders are copies of its projects.
-        limits: How much each project takes, where it is kept here.
+        home: The server's home, the folder of the project `default`; the others are in its folder `projects`.
+        team: The team's store, or None. With it, the folders are copies of its projects.
+        limits: The limits of each project that is stored here.
     """
 
     def __init__(self, home: Path, team: TeamPlace | None = None, limits: IntakeLimits | None = None) -> None:
@@ -33,7 +33,7 @@ class Projects:
         """The processes that read large recordings."""
 
     def library(self, project: str) -> ProjectLibrary:
-        """A project's recordings."""
+        """Return a project's recordings."""
         with self._lock:
             found = self._libraries.get(project)
             if found is None:
@@ -43,7 +43,7 @@ class Projects:
             return found
 
     def folder(self, project: str) -> Path:
-        """A project's folder, existing or not."""
+        """Return a project's folder, existing or not."""
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
 
     def opened(self) -> dict[str, ProjectLibrary]:

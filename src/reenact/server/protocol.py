@@ -1,4 +1,4 @@
-"""The WebSocket that connects other programs to the hosted browser of one session."""
+"""The WebSocket that connects other programs to a session's hosted browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = APIRouter()
 
 @router.websocket(PROTOCOL + "/{id}/{key}")
 async def speak(socket: WebSocket, id: str, key: str) -> None:
-    """Pass messages on, both ways, until one side ends."""
+    """Pass messages on in both directions until one side ends."""
     hosting: Hosting | None = getattr(socket.app.state, "hosting", None)
     try:
         if hosting is None:

@@ -36,7 +36,7 @@ if sys.platform != "win32":
     import resource
 
 _LARGEST = 64_000_000
-"""Bytes of an answer at most: browsers show no larger ones."""
+"""Most bytes of an answer; browsers cannot show larger ones."""
 
 _IDLE = 5.0
 """Seconds without a job after which garbage is collected."""
@@ -52,7 +52,7 @@ def main() -> None:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     budget = _TimeLimit(longest)
-    # A recording is millions of small objects: looking for garbage among them takes as long as reading it.
+    # A recording consists of millions of small objects: collecting garbage takes as long as reading it.
     gc.disable()
     worker = _Worker()
     with asyncio.Runner() as runner:
@@ -78,7 +78,7 @@ def main() -> None:
 class _TimeLimit:
     """Ends this process when a job takes too much processor time.
 
-    A timer's signal does so, even within one long call. Windows has none: there a thread looks at the time used.
+    The signal of a timer does so, even within one long call. On Windows, a thread checks the used time.
     """
 
     def __init__(self, seconds: int) -> None:
@@ -110,7 +110,7 @@ _TICK = 0.2
 
 
 class _Worker:
-    """The jobs, for one project at a time."""
+    """Does the jobs, for one project at a time."""
 
     def __init__(self) -> None:
         self._library: ProjectLibrary | None = None
@@ -176,7 +176,7 @@ class _Worker:
 
 
 def _application() -> FastAPI:
-    """The routes about a recording's contents."""
+    """Return the application with the routes about a recording's contents."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     app.state.readers = None
     for one in (recordings, steps, conversation, events, derived):

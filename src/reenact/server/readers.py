@@ -1,8 +1,7 @@
-"""Processes that read large recordings, so that the server's own process goes on answering.
+"""Processes that read large recordings, so that the server's process can go on answering.
 
-Python runs one thread at a time: reading a recording of 30,000 steps takes seconds, and one text of 50 MB holds all
-threads while a single call works on it. A process that uses too much processor time or memory is ended, and the
-request that it worked on is refused.
+Python runs one thread at a time: reading a recording of 30,000 steps takes seconds, and a single call on a text of 50
+MB blocks all threads. A process that uses too much processor time or memory is ended, and its request is refused.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ from reenact.server.pipe import MessagePipe
 from reenact.server.project_lines import ProjectLine
 
 LARGE = 2_000_000
-"""The bytes of lines above which a recording is read in another process."""
+"""Bytes of lines above which a recording is read in another process."""
 
 LONGEST = 30
-"""Seconds of processor time for one request; then its process is ended."""
+"""Seconds of processor time for one request, after which its process is ended."""
 
 MEMORY = 2 << 30
-"""Bytes of memory for one process."""
+"""Most bytes of memory for one process."""
 
 _IMPORT = 120
 """Seconds of processor time for an import."""
 
 _PATIENCE = 1.5
-"""Seconds until a request is answered with 503 while the process reads on."""
+"""Seconds until a request is answered with 503 while the process continues."""
 
 _PROCESSES = 2
 _WAITING = 32
 _KEPT = 8
-"""The number of late answers and refusals that are kept for a repeated request."""
+"""Most late answers and refusals that are kept for repeated requests."""
 
 TOO_LONG = 3
-"""The exit status of a process without processor time left, where no timer's signal ends it."""
+"""The exit status of a process whose processor time is used up, without timer signals."""
 
 _TOO_LONG = {TOO_LONG, *(-number for number in system.signals("SIGPROF"))}
 
@@ -59,11 +58,11 @@ _MAIN = "import sys; sys.path[:] = filter(None, sys.path); from reenact.server.r
 
 
 class OutOfMemory(Exception):
-    """The process had too little memory for the job."""
+    """The process does not have enough memory for the job."""
 
 
 class Closing(SearchEnded):
-    """The server ends before the job is done."""
+    """The server ended before the job was done."""
 
 
 class ReaderAnswer(NamedTuple):
@@ -82,7 +81,7 @@ class ForwardedRequest:
         home: The folder of the project.
         path: The path of the request.
         query: Its query string.
-        entries: The server's lines of the recordings, as far as it knows them.
+        entries: The server's lines of the recordings, if known.
     """
 
     home: Path
@@ -98,7 +97,7 @@ class ReaderCall:
     Attributes:
         work: The function.
         args: Its arguments.
-        home: The folder of a project: its Library is the first argument then.
+        home: The folder of a project, whose library becomes the first argument, or None.
     """
 
     work: Callable[..., Any]
@@ -107,13 +106,13 @@ class ReaderCall:
 
 
 def state_of(folder: Path) -> str:
-    """Return size and time of a large recording's files; an empty text for a small one."""
+    """Return size and time of a large recording's files; "" for a small one."""
     size, newest = _measured(folder, LARGE)
     return f"{size}.{newest}" if size > LARGE else ""
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of a recording's lines, with those that a fork shares."""
+    """Return the bytes of a recording's lines, including those that a fork shares."""
     return _measured(folder, sys.maxsize)[0]
 
 
@@ -121,7 +120,7 @@ def _measured(folder: Path, enough: int) -> tuple[int, int]:
     """Return size and newest time of a recording's files; stop above `enough` bytes."""
     size = newest = seen = 0
     place: Path | None = folder
-    # A fork is as large as the recordings whose lines it shares.
+    # Add the recordings whose lines a fork shares.
     while place is not None and seen <= shared.MOST and size <= enough:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             for one in entries:
@@ -133,9 +132,9 @@ def _measured(folder: Path, enough: int) -> tuple[int, int]:
 
 
 class ReaderProcess:
-    """One process: it does its jobs one after the other.
+    """One process, which does its jobs one after the other.
 
-    It is started for the first job, and again for the next one after it has ended.
+    It is started for the first job, and again for a job after it has ended.
 
     Args:
         longest: Seconds of processor time for one job.
@@ -160,7 +159,7 @@ class ReaderProcess:
         return self._thread is not None
 
     def prepare(self) -> None:
-        """Start the process for a job that may come: its start takes longer than most jobs."""
+        """Start the process ahead of a job, because its start takes longer than most jobs."""
         if not self.prepared:
             with contextlib.suppress(SearchEnded):
                 self.submit(ReaderCall(_nothing, ()))
@@ -186,7 +185,7 @@ class ReaderProcess:
         return future
 
     def close(self) -> None:
-        """End the process; jobs that are not done fail with Closing."""
+        """End the process; unfinished jobs fail with Closing."""
         with self._lock:
             self._closed = True
             process, thread = self._process, self._thread
@@ -219,7 +218,7 @@ class ReaderProcess:
         except OutOfMemory:
             self._end()
             if used:
-                # The memory may be full of other recordings.
+                # Other recordings may fill the memory, so try once more in a new process.
                 return self._worked(job)
             raise TooLarge(
                 f"reading this takes more than {self._limits[1] >> 20} MB of memory, a server's limit: "
@@ -286,7 +285,7 @@ class ReaderProcess:
 
 
 class Readers:
-    """The processes of a server: for requests, imports, and the index and findings."""
+    """The processes of a server: for requests, for imports, and for the index and findings."""
 
     def __init__(self) -> None:
         self._readers = [ReaderProcess() for _ in range(_PROCESSES)]
@@ -300,19 +299,19 @@ class Readers:
 
         Args:
             id: The recording; requests for one recording go to the process that has read it.
-            state: The state of its files; a repeated request in the same state gets the answer to the first.
+            state: The state of its files; a repeated request in the same state gets the same answer.
             request: The request.
 
         Raises:
-            SearchEnded: It is not answered yet, and a repeated request will find the answer; or its process has died.
-            TooLarge: It exceeds a limit.
+            SearchEnded: The answer is not ready, and a repeated request will get it; or the process has died.
+            TooLarge: The request exceeds a limit.
         """
         key = (str(request.home), request.path, request.query.decode("latin-1"), state)
         future = self._future(id, key, request)
         done, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def wake(_: Future[Any]) -> None:
-            with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+            with contextlib.suppress(RuntimeError):  # the server has ended
                 loop.call_soon_threadsafe(done.set)
 
         future.add_done_callback(wake)
@@ -322,7 +321,7 @@ class Readers:
         return answer
 
     def soon(self, id: str, state: str, job: ReaderCall) -> Any:
-        """Return the result of a job about a recording, in the same way; for a thread."""
+        """Return the result of a job about a recording as `answer` does, in a thread."""
         key = (str(job.home), id, job.work.__qualname__, repr(job.args), state)
         future = self._future(id, key, job)
         wait([future], _PATIENCE)
@@ -371,7 +370,7 @@ class Readers:
             raise SearchEnded("this recording is large and still being read: ask again in a moment")
         error = future.exception()
         if isinstance(error, TooLarge):
-            # The same request is refused at once as long as the files stay the same.
+            # The same request is refused at once until the files change.
             raise TooLarge(str(error))
         with self._lock:
             self._kept.pop(key, None)

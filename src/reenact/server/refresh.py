@@ -1,7 +1,7 @@
-"""Keep a project's lines equal to its files: first from the index, then by watching.
+"""Keep a project's lines up to date with its files: first from the index, then by watching.
 
-Nothing here waits for notices of the file system. The modification time of the folder shows new recordings, and
-each unsealed one is checked for additions. All folders are checked now and then, against unexpected changes. The work
+Notifications of the file system are not used. The modification time of the folder shows new recordings, and each
+unsealed recording is checked for additions. From time to time all folders are checked for unexpected changes. The work
 at a time is limited, so that a server that receives many runs at once still answers.
 """
 
@@ -51,8 +51,8 @@ class Keeper:
     Args:
         store: The recordings.
         lines: The lines to keep.
-        feed: Receives news of new, changed and deleted recordings.
-        findings: The findings of rules, as far as known.
+        feed: Receives events of new, changed and deleted recordings.
+        findings: The known findings of rules.
         readers: The processes that read large recordings; without them, they are read here.
     """
 
@@ -88,19 +88,19 @@ class Keeper:
         self.loaded = threading.Event()
         """Set when all lines of the index are loaded."""
         self.caught_up = threading.Event()
-        """Set when all recordings in the folder are read, as far as they are readable."""
+        """Set when all readable recordings in the folder are read."""
         self._done = self._total = 0
         self._said = ""
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin; harmless when begun."""
+        """Start the thread. May be called again."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="reenact-keeper", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """End, soon."""
+        """Stop the thread soon."""
         self._ended.set()
         self._wake.set()
         if self._thread is not None:
@@ -108,18 +108,18 @@ class Keeper:
 
     @property
     def indexing(self) -> tuple[int, int]:
-        """New recordings read so far and in total; (0, 0) where there are only a few."""
+        """New recordings read so far and in total; (0, 0) if there are only a few."""
         return (self._done, self._total) if self._total > _FEW else (0, 0)
 
     @property
     def behind(self) -> tuple[int, float]:
-        """The number of recordings to read, and the age of the oldest in seconds."""
+        """The number of unread recordings, and the age of the oldest in seconds."""
         waiting = list(self._waiting.values())
         oldest = min((one.written for one in waiting), default=0)
         return len(waiting), max(0.0, time.time() - oldest / 1e9) if waiting else 0.0
 
     def touch(self, id: str) -> None:
-        """Look at once at a recording that the server itself has written to."""
+        """Read a recording at once, after the server has written to it."""
         self._touched.add(id)
         self._wake.set()
 
@@ -128,7 +128,7 @@ class Keeper:
         try:
             try:
                 if index.in_memory:
-                    # The file in its place is no index.
+                    # The file is not a valid index.
                     index.discard()
                 self._load(index)
             except sqlite3.DatabaseError:
@@ -140,7 +140,7 @@ class Keeper:
                 if not self._waiting:
                     self.caught_up.set()
                 took = time.monotonic() - begun
-                # Much that is new is read with short rests, for as long as it takes.
+                # Many new recordings are read with short pauses.
                 self._wake.wait(took / 4 if len(self._waiting) > _FIRST else max(TICK, _REST * took))
                 self._wake.clear()
         finally:
@@ -149,7 +149,7 @@ class Keeper:
             self.caught_up.set()
             index.close()
 
-    # -- the beginning ---------------------------------------------------------------------------------------
+    # -- start -----------------------------------------------------------------------------------------------
 
     def _load(self, index: Index) -> None:
         for limit in (_FIRST, -1):
@@ -169,8 +169,8 @@ class Keeper:
         )
 
     def _mind(self, folder: str, line: Summary, now: float) -> None:
-        """Watch a recording that may still grow; do not watch any other."""
-        # One without a header may have been read between its creation and its first line.
+        """Watch a recording if it may still grow."""
+        # A recording without a header may have been read before its first line was written.
         longest = _BORN if line.broken else DAY if line.status == "unsealed" else 0
         if now - line.written / 1e9 < longest:
             self._watched.add(folder)
@@ -179,30 +179,30 @@ class Keeper:
             self._glances.pop(folder, None)
 
     def _look_once(self, index: Index) -> None:
-        """Look once; a failed look is repeated by the next one."""
+        """Check the folder once; ignore a failure, because the next check repeats it."""
         try:
             self._look(index)
         except (OSError, sqlite3.OperationalError):
-            # A folder that went while it was looked at; another process that writes the index just now.
+            # A folder was removed during the check, or another process is writing the index.
             return
         except sqlite3.DatabaseError:
             index.discard()
             self._signatures.clear()
             self._swept = float("-inf")
         except Exception as error:
-            # The thread must go on: one failure must not keep other recordings from the list.
+            # The thread must go on, so that one failure does not keep other recordings from the list.
             if (said := f"{type(error).__name__}: {error}") != self._said:
                 self._said = said
                 warn(f"a look at the recordings in {self._store.place} failed ({said}); trying again")
 
-    # -- one look --------------------------------------------------------------------------------------------
+    # -- one check -------------------------------------------------------------------------------------------
 
     def _look(self, index: Index) -> None:
         names: set[str] = set(self._watched)
         while self._touched:
             names.add(self._touched.pop())
         fresh, gone = self._named()
-        # A folder is there a moment before what is in it.
+        # A new folder may still be empty.
         self._empty = {*list(self._empty)[-_FEW:], *fresh}
         names |= self._empty
         if time.monotonic() - self._swept > max(_SWEEP, 20 * self._took):
@@ -229,7 +229,7 @@ class Keeper:
             return set(), list(self._signatures)
         if state == self._folder_time:
             return set(), []
-        # Within the grain of its clock it may change again and look the same.
+        # The folder may change again within the resolution of its time.
         self._folder_time = state if time.time_ns() - state > 50_000_000 else -1
         with os.scandir(self._store.recordings) as entries:
             names = {entry.name for entry in entries if nameable(entry.name)}
@@ -246,7 +246,7 @@ class Keeper:
         self._feed.say("gone", name, lambda: {"id": name})
 
     def _glance(self, stale: Iterable[Stale]) -> None:
-        """Update the lines of known recordings from a glance, without a full read."""
+        """Update the lines of known recordings without reading them in full."""
         for one in stale:
             entry = self._lines.entries.get(one.folder)
             if (
@@ -264,7 +264,7 @@ class Keeper:
                 self._put(replace(entry, summary=line, live=line.status == "unsealed"))
 
     def _read_again(self, index: Index) -> None:
-        """Read the due recordings, as far as time allows: new or ended ones first."""
+        """Read the due recordings within a time limit, new and ended ones first."""
         now = time.monotonic()
         due = [one for one in self._waiting.values() if self._due(one, now)]
         if not due:
@@ -274,7 +274,7 @@ class Keeper:
             due.sort(key=self._urgency)
         self._total = max(self._total, self._done + len(due))
         until = now + (_SLICE if many else _BUDGET)
-        # Announce a recording only once a search finds it.
+        # A recording is announced only when a search can find it.
         ready = (found for one in due if (found := self._ready(one)) is not None)
         for known in index.renew(list(islice(ready, _FIRST)), until=until):
             self._done += 1
@@ -283,7 +283,7 @@ class Keeper:
             self._done = self._total = 0
 
     def _ready(self, one: Stale) -> Stale | None:
-        """Return a recording to index now: a small one, or one that another process has read."""
+        """Return a recording that can be indexed now: small, or read by another process."""
         if one.folder in self._apart:
             read, _, rows = self._apart[one.folder]
             return read if rows.done() and not isinstance(rows.exception(), Closing) else None
@@ -291,12 +291,12 @@ class Keeper:
         if self._readers is None or not state_of(folder):
             return one
         job = ReaderCall(summarised, (folder, one.written, self._store.root))
-        with contextlib.suppress(SearchEnded):  # many wait already: try again at the next look
+        with contextlib.suppress(SearchEnded):  # many wait already: try again at the next check
             self._apart[one.folder] = one, time.monotonic(), self._readers.later(job)
         return None
 
     def _summarised(self, path: Path, written: int, home: Path) -> Summarised:
-        """Return the index rows of a recording; those of a large one have been read already."""
+        """Return the index rows of a recording, for a large one from the other process."""
         read = self._apart.get(path.name)
         if read is None:
             return summarised(path, written, home)
@@ -326,7 +326,7 @@ class Keeper:
         self._put(replace(self._entry(known), live=live))
 
     def _breathe(self) -> None:
-        """Mark recordings without a seal as not live once their writing has stopped."""
+        """Mark unsealed recordings as not live once nothing is written any more."""
         now = time.time()
         for name in list(self._watched):
             entry = self._lines.entries.get(name)
@@ -341,7 +341,7 @@ class Keeper:
         self.tell(entry.summary.id)
 
     def tell(self, id: str) -> None:
-        """Say that a recording's line has changed."""
+        """Announce that a recording's line has changed."""
         self._feed.say("recording", id, lambda: self._view(id))
 
     def _view(self, id: str) -> ServedLineView | None:

@@ -1,4 +1,4 @@
-"""Refusals: in the API document, and as answers; the same for every route."""
+"""Refusals in the API document and as answers, the same for every route."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _STATUS = {
 
 
 def refusal(error: Exception) -> JSONResponse:
-    """Answer an error of a verb in one line, as on the command line."""
+    """Answer with an error of a verb in one line, as on the command line."""
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
     headers = {"Retry-After": "1"} if isinstance(error, SearchEnded) else None
     return JSONResponse({"detail": str(error)}, status, headers)

@@ -1,4 +1,4 @@
-"""Searches of a project's recordings: run in the background, shown early, kept current."""
+"""Searches of a project's recordings, which run in the background and are kept up to date."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _KEPT = 16
 _TOLD = 64
 _PATIENCE = 1.5
 _BRIEF = 0.25
-_LONGEST = 60.0  # seconds that one search may take
+_LONGEST = 60.0  # most seconds for one search
 
 
 class Search:
-    """The recordings that a filter means.
+    """The recordings that match a filter.
 
     Args:
-        store: Where they are.
+        store: The recordings.
         lines: Their lines.
-        text: The filter. Raises FilterError where it does not parse.
+        text: The filter. Raises FilterError if it does not parse.
     """
 
     def __init__(self, store: LocalStore, lines: ProjectLines, text: str) -> None:
@@ -50,10 +50,10 @@ class Search:
         self._failed: ReenactError | None = None
         self.complete = False
         self.kept: dict[str, tuple[int, float, float, Any]] = {}
-        """Results derived from the hits: version, moment, seconds it took, and value."""
+        """Results derived from the hits: version, moment, seconds of computation, and value."""
 
     def begin(self) -> None:
-        """Look through all recordings, in a thread of its own where that may take a moment."""
+        """Search all recordings, in a thread if that may take long."""
         if self._all:
             self.complete = True
             return
@@ -65,12 +65,12 @@ class Search:
         threading.Thread(target=self._run, args=(chosen,), name="reenact-search", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the search: it is not needed any more."""
+        """Stop the search."""
         self._stopped = True
 
     @property
     def stopped(self) -> bool:
-        """The search was stopped before it was complete: begin it anew."""
+        """True if the search was stopped before it was complete."""
         return self._stopped
 
     def page(
@@ -78,9 +78,9 @@ class Search:
     ) -> tuple[list[tuple[str, tuple[int, ...]]], int]:
         """Return a page of hits, each with its matching steps, and the number of all hits.
 
-        Waits until there are enough.
+        Wait until there are enough.
 
-        Raises FilterError where the filter proves invalid.
+        Raises FilterError if the filter proves invalid.
         """
         plain = sort == "started"
         until = time.monotonic() + patience
@@ -88,7 +88,7 @@ class Search:
             while (
                 not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit)
             ):
-                # Show the first hits soon; missing ones come with the next page.
+                # Show the first hits soon; the others come with the next page.
                 left = until - time.monotonic() - (patience - _BRIEF if self._order else 0.0)
                 if left <= 0:
                     break
@@ -106,9 +106,9 @@ class Search:
             return [(id, self._hits.get(id, ())) for id in ids], total
 
     def wait(self, patience: float = _PATIENCE) -> None:
-        """Wait until the search is complete, or `patience` seconds.
+        """Wait until the search is complete, at most `patience` seconds.
 
-        Raises FilterError where the filter proves invalid.
+        Raises FilterError if the filter proves invalid.
         """
         with self._here:
             self._here.wait_for(lambda: self.complete or self._stopped, patience)
@@ -181,7 +181,7 @@ class Search:
                 if self._stopped:
                     return
                 waiting.append(found)
-                # The first are told at once.
+                # The first hits are shown at once.
                 if len(waiting) >= _TOLD or len(self._order) < _TOLD:
                     self._tell(waiting)
             self._tell(waiting)
@@ -191,7 +191,7 @@ class Search:
             if self._late():
                 self._failed = _ended()
                 return
-            # The index was made anew meanwhile, or the server ends: what was found so far is not all.
+            # The index was rebuilt meanwhile, or the server ends, so the hits are not complete.
             self._stopped = True
         finally:
             with self._here:
@@ -224,7 +224,7 @@ class Search:
         index.stop_when(lambda: self._stopped or self._late())
         try:
             if index.in_memory:
-                # An index in memory has keys of its own.
+                # An index in memory has other keys than the file.
                 index.refresh()
                 keys = {known.folder: known.key for known in index.known_lines()}
                 meant = ((place, replace(entry, key=keys.get(place[1], 0))) for place, entry in meant)
@@ -235,7 +235,7 @@ class Search:
             index.close()
 
     def _late(self) -> bool:
-        """Return whether the search exceeds its time. Later updates are small and have no limit."""
+        """Return True if the search exceeds its time. Later updates are small and have no limit."""
         return not self.complete and time.monotonic() > self._until
 
     def _ids(self, sort: str) -> list[str]:
@@ -267,13 +267,13 @@ class Searches:
         self._known: OrderedDict[str, Search] = OrderedDict()
 
     def close(self) -> None:
-        """End those that are under way."""
+        """Stop the running searches."""
         with self._lock:
             for search in self._known.values():
                 search.stop()
 
     def of(self, text: str) -> Search:
-        """The search of a filter. Raises FilterError where it does not parse."""
+        """Return the search for a filter. Raises FilterError if it does not parse."""
         text = text.strip()
         with self._lock:
             found = self._known.get(text)

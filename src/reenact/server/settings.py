@@ -12,10 +12,10 @@ from reenact.errors import UsageError
 from reenact.team.location import TeamPlace
 
 CONSOLE = Path(__file__).parent / "console"
-"""The console's pages as `make console` builds them, and as a wheel has them."""
+"""The console's pages, which `make console` builds, and wheels contain."""
 
 TOKEN = "REENACT_METRICS_TOKEN"  # noqa: S105 - a variable's name
-"""The variable with the token by which metrics may be read over the network."""
+"""The environment variable with the token that allows to read metrics over the network."""
 
 _SHORT = 16
 
@@ -25,18 +25,18 @@ class Settings:
     """The settings of a server.
 
     Attributes:
-        home: The folder of the recordings of the project `default`; other projects lie in its folder `projects`.
-        hosts: The names that a request may be addressed to (`localhost`), without ports; one with another name in its
-            `Host` header is refused, so that no page elsewhere reaches a server of this machine by a name of its own.
-            Literal addresses (`127.0.0.1`) need not be among them: a page elsewhere cannot make them mean this server.
-        keyless: Requests without a key have all rights; on loopback only.
-        running: Programs of recordings may be started (reproduce, fork, verify, debug).
-        run_foreign: Programs of foreign recordings may be started, too.
+        home: The folder of the recordings of the project `default`; other projects are in its folder `projects`.
+        hosts: The allowed names in the `Host` header (`localhost`), without ports. Other names are refused, so that no
+            foreign page can use its own name for a server on this machine. Literal addresses (`127.0.0.1`) are always
+            allowed, because a foreign page cannot redirect them.
+        keyless: True if requests without a key have all rights; only on loopback.
+        running: True if programs of recordings may be started (reproduce, fork, verify, debug).
+        run_foreign: True if programs of foreign recordings may be started, too.
         console: The folder of the console's pages.
         team: The team's store in use, if any.
-        limits: The limits of a recording and of a project, where the recordings are kept here.
-        rate: Requests a second for one key, or for one address without a key; 0 for no limit.
-        reach: The machines that pages of browser sessions may be opened from.
+        limits: The limits of a recording and of a project, if the recordings are stored here.
+        rate: Most requests a second for one key, or for one address without a key; 0 for no limit.
+        reach: The machines whose pages browser sessions may open.
         metrics_token: The token for reading metrics without a key; empty for none.
     """
 
@@ -56,7 +56,7 @@ class Settings:
 def token_of(environ: Mapping[str, str]) -> str:
     """Return the token in the environment; empty if unset.
 
-    Raises UsageError for one that can be guessed.
+    Raises UsageError if it is too short.
     """
     token = environ.get(TOKEN, "").strip()
     if token and len(token) < _SHORT:

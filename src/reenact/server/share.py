@@ -1,7 +1,7 @@
-"""A server in front of a team's store: uploads go there first, and its recordings come here.
+"""A server in front of a team's store: pass uploads on, and copy the store's recordings.
 
-The project's folder on the server is a copy that all routes read, as they do without a team's store. Several
-servers may use one store, and a server may be lost with its disk.
+The project's folder on the server is a copy that all routes read, as without a team's store. Several servers may use
+one store, and a server may be lost with its disk.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reenact.team.ship.exchange import TeamExchange
 from reenact.team.store import TeamStore
 
 _ROUND = 2.0
-"""Seconds between two checks for recordings that others sent."""
+"""Seconds between two checks for recordings from others."""
 
 _AGAIN = 30.0
 """Seconds until a failed download is tried again."""
@@ -37,7 +37,7 @@ _AGAIN = 30.0
 _FEW = 50
 
 _OVERLAP = 600_000_000_000
-"""Nanoseconds before the last look that are checked again.
+"""Nanoseconds before the last check that are checked again.
 
 A deletion is dated before it is committed.
 """
@@ -49,9 +49,9 @@ class Share:
     """One project of a team's store, and the server's copy of it.
 
     Args:
-        place: Where the store is, and which project.
+        place: The addresses of the store, and the project.
         here: The server's copy.
-        touched: Is told of each recording that has changed here.
+        touched: Called with the id of each recording whose copy has changed.
     """
 
     def __init__(self, place: TeamPlace, here: LocalStore, touched: Callable[[str], None]) -> None:
@@ -72,7 +72,7 @@ class Share:
         self._thread = threading.Thread(target=self._run, name="reenact-team", daemon=True)
 
     def start(self) -> None:
-        """Start bringing the store's recordings here."""
+        """Start copying the store's recordings."""
         self._thread.start()
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Share:
 
     @property
     def behind(self) -> int:
-        """The number of recordings still to be brought here."""
+        """The number of recordings that are not copied yet."""
         return self._behind
 
     def answers(self) -> bool:
@@ -96,7 +96,7 @@ class Share:
         return True
 
     def has_objects(self) -> bool:
-        """Check the object store by a request for a blob that does not exist. Raises StoreAway."""
+        """Check the object store with a request for a missing blob. Raises StoreAway."""
         self._team.blobs.has(f"sha256:{'0' * 64}")
         return True
 
@@ -110,7 +110,7 @@ class Share:
         (self._marks / id).touch()
 
     def remove(self, id: str, *, why: str, who: str) -> None:
-        """Delete a recording there, where it is there. Raises RecordingHeld, StoreAway."""
+        """Delete a recording in the store, if it exists. Raises RecordingHeld, StoreAway."""
         if id in self._team.intake.lengths([id]):
             self._team.remove(id, why=why, who=who)
 
@@ -137,25 +137,25 @@ class Share:
             try:
                 self._send_one(mark)
             except StoreAway:
-                # The next round tries again; a request for a missing recording reports the error.
+                # The next round tries again.
                 return
             except (ReenactError, OSError):
-                # It is being made anew just now.
+                # It is just being replaced.
                 continue
 
     def _send_one(self, mark: Path) -> None:
         if not self._here.folder(mark.name).is_dir():
-            # Deleted meanwhile.
+            # It was deleted meanwhile.
             mark.unlink()
             return
         made = mark.stat().st_mtime_ns
         if self._team.intake.lengths([mark.name]):
-            # A trace that went on is another recording of the same id.
+            # A trace with later spans becomes another recording of the same id.
             self._team.replace(mark.name)
         moved = self._exchange.push([mark.name])
-        # Send a recording that was made anew meanwhile again, and retry those without room.
+        # Send a recording again that was replaced meanwhile, and one for which there was no room.
         if mark.name in moved.deleted:
-            # It was made anew after it was deleted there.
+            # It was replaced after it was deleted in the store.
             self._here.remove(self._here.folder(mark.name))
             self._touched(mark.name)
             mark.unlink()
@@ -172,7 +172,7 @@ class Share:
             try:
                 self._here.remove(self._here.folder(id))
             except (ReenactError, OSError):
-                # A fork of it is being written: the next round tries again.
+                # A fork of it is being written; the next round tries again.
                 began = self._told
                 continue
             self._touched(id)
@@ -183,12 +183,12 @@ class Share:
         if monotonic() > self._retry:
             self._seen = {id: version for id, version in self._seen.items() if id not in self._failed}
             self._failed, self._retry = set(), monotonic() + _AGAIN
-        # The newest first: these are most likely to be read next.
+        # The newest first, because they are most likely to be read next.
         new = sorted((id for id in there if self._seen.get(id) != there[id]), key=lambda id: -there[id])
         self._behind = len(new)
         for at in range(0, len(new), _FEW):
             some = new[at : at + _FEW]
-            # The server's programs are run for what its operator trusts, and not for what a project vouches for.
+            # Without the project's endorsements: only the operator decides which programs this server runs.
             moved = self._exchange.pull(some, endorsed=False)
             for id in moved.ids:
                 self._touched(id)
@@ -201,11 +201,10 @@ class Share:
 
 
 class _Through:
-    """An intake that writes to the team's store, and to the server's copy after it.
+    """An intake that writes to the team's store, then to the server's copy.
 
-    A piece that is answered with ok is committed there. A piece that the copy refuses comes later, as those that
-    others send. So the copy takes no line before it has the blobs that the line names: the recording would look
-    complete.
+    A piece that is answered with ok is committed in the store. A piece that the copy refuses is copied later, like
+    those that others send. The copy takes no line before the blobs that it names, or the recording would look complete.
     """
 
     def __init__(self, team: Intake, copy: Intake) -> None:
@@ -221,7 +220,7 @@ class _Through:
     def take(self, pieces: Sequence[Piece]) -> list[PieceTaken]:
         taken = self._team.take(pieces)
         there = [piece for piece, said in zip(pieces, taken, strict=True) if said.status == "ok"]
-        # A disk that is full is no refusal: it is committed.
+        # If the server's disk is full, the pieces are committed in the store nevertheless.
         with contextlib.suppress(OSError):
             self._copy.take([piece for piece in there if piece.name.startswith("sha256:")])
             self._copy.take([piece for piece in there if self._may(piece)])

@@ -1,8 +1,8 @@
 """The process of one job: `python -m reenact.server.work FOLDER`. It runs the verb.
 
-A job runs foreign programs, and may use up all memory: the server must survive it. Standard output has
-lines of JSON, `{"done", "total", "label"}` for progress and last `{"result"}` or `{"error"}`. The server holds standard
-input open: at its end, this process ends, too.
+It is a separate process because a job runs programs of others, and may use up all memory. It writes lines of JSON to
+standard output: `{"done", "total", "label"}` for progress and at last `{"result"}` or `{"error"}`. It ends when the
+server, which keeps standard input open, has ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ORDER = "order.json"
 """The file with the order, in the job's folder."""
 
 FILES = "files"
-"""The folder of the files it makes, in the job's folder."""
+"""The folder of the files that it makes, in the job's folder."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class JobContext(Context):
     def say(self, line: str, of: int | None = None) -> None:
         """Count one more finished part."""
         self.done += 1
-        # Some verbs say a word more than they have parts.
+        # Some verbs report more lines than they have parts.
         self.tell(done=min(self.done, of or self.done), total=of, label=line)
 
     def note(self, line: str) -> None:
@@ -82,7 +82,7 @@ def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
     # The output of verbs and programs goes to the log; only this process writes to the server.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    # So that what was started is put away: verbs end their programs on their way out.
+    # Exit by an exception, so that verbs end the programs that they have started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     threading.Thread(target=_watch, args=(os.dup(0),), daemon=True).start()
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -94,7 +94,7 @@ def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
 
 
 def _watch(server: int) -> None:
-    """Exit when the server has ended: it holds the pipe open and writes nothing."""
+    """Exit when the server has ended, which closes the pipe."""
     while os.read(server, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

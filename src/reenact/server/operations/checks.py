@@ -1,8 +1,7 @@
-"""Readiness checks: each tests one thing that the server needs.
+"""Readiness checks, each of one thing that the server needs.
 
-Clients need no key, so an answer gives the name of the failed check and no more: no address, no path, no name. A
-check that hangs must not hang the request: each runs in a thread of its own, one at a time, and counts as failed
-until it returns.
+Clients need no key, so an answer contains only the name of a failed check: no address, no path, no name. A hanging
+check must not block the request: each runs in its own thread, one at a time, and counts as failed until it returns.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 from reenact.core.store.quotas import IntakeLimits
 
 Check = Callable[[], str]
-"""A check: returns an empty text, or a short problem. An exception counts as a failure."""
+"""A check: returns "" or a short problem. An exception counts as a failure."""
 
 OK = "ok"
 SILENT = "does not answer"
@@ -31,9 +30,9 @@ class Checks:
     """The readiness checks of a server.
 
     Args:
-        checks: Each by its name.
-        patience: The limit of each replay, in seconds.
-        lasts: Seconds for which an answer is reused, so that frequent requests cost nothing.
+        checks: The checks by name.
+        patience: Seconds for one check.
+        lasts: Seconds for which an answer is reused for frequent requests.
     """
 
     def __init__(
@@ -88,7 +87,7 @@ class Checks:
 
 
 def ready(found: Mapping[str, str]) -> bool:
-    """Return whether every check is ok."""
+    """Return True if every check is ok."""
     return all(said == OK for said in found.values())
 
 
@@ -96,7 +95,7 @@ def room(folder: Path, least: int = IntakeLimits().free) -> Check:
     """Make a check that a folder's disk has enough free bytes for uploads.
 
     Args:
-        folder: The folder, which need not be there yet.
+        folder: The folder, which may not exist yet.
         least: The least number of free bytes.
     """
 

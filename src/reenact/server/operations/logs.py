@@ -1,7 +1,7 @@
 """A server's log: one line for each event, as JSON or as text.
 
-The fields of a line are chosen in the code, one by one: routes and not addresses, statuses, times, projects. So
-no key, no signature of a lent address and no recorded value is ever in it.
+The code chooses each field of a line: routes instead of addresses, statuses, times, projects. So the log never contains
+a key, the signature of an address or a recorded value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Log = Annotated[Form | None, Field(description="Log each request and event to st
 """The option `--log` of a server."""
 
 LOG = logging.getLogger("reenact.server")
-"""The logger of a server's events; without a log, they go nowhere."""
+"""The logger of a server's events, which are dropped without a log."""
 LOG.addHandler(logging.NullHandler())
 LOG.propagate = False
 
@@ -33,7 +33,7 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
 
     Args:
         form: `json` for machines, `text` for people.
-        stream: Another place.
+        stream: Another stream.
 
     Returns:
         A function that ends the log.
@@ -45,7 +45,7 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
     for one in loggers:
         one.addHandler(handler)
         one.propagate = False
-        # A uvicorn that another part of the program started may have set a higher one.
+        # Another uvicorn in this process may have set a higher level.
         one.setLevel(logging.INFO if one is LOG else logging.WARNING)
     handler.addFilter(_told)
     _HANDLERS.append(handler)
@@ -61,12 +61,12 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
 
 
 def event(name: str, level: int = logging.INFO, **fields: object) -> bool:
-    """Log an event. Returns whether a log is being written.
+    """Log an event. Returns True if a log is written.
 
     Args:
         name: The event's name: `request`, `started`, `store_away` …
         level: As in `logging`.
-        fields: Its fields by name: never a key, nor a recorded value.
+        fields: Its fields by name, never a key or a recorded value.
     """
     if not begun():
         return False
@@ -75,18 +75,18 @@ def event(name: str, level: int = logging.INFO, **fields: object) -> bool:
 
 
 def begun() -> bool:
-    """Return whether a log is written."""
+    """Return True if a log is written."""
     return bool(_HANDLERS)
 
 
 def of_uvicorn() -> dict[str, Any]:
-    """Return uvicorn's log options: its warnings go to this log, its request lines are off."""
+    """Return uvicorn's log options: warnings go to this log, and request lines are off."""
     told: dict[str, Any] = {"log_level": "warning", "access_log": False}
     return told | {"log_config": None} if begun() else told
 
 
 def _told(record: logging.LogRecord) -> bool:
-    """Return whether a line is this server's, or a library's warning."""
+    """Return True for a line of this server, or a warning of a library."""
     return record.name == LOG.name or record.levelno >= logging.WARNING
 
 
@@ -100,12 +100,12 @@ def _when(record: logging.LogRecord) -> str:
 
 
 def _json() -> logging.Formatter:
-    # No server that writes none pays for it.
+    # Imported here because only a server with a JSON log needs it.
     from pythonjsonlogger.core import LogData  # noqa: PLC0415
     from pythonjsonlogger.orjson import OrjsonFormatter  # noqa: PLC0415
 
     class LogFormatter(OrjsonFormatter):
-        """Our fields beside each other; of a library's error its type and text, on the same line."""
+        """Writes all fields on one line, with type and text of a library's error."""
 
         def process_log_record(self, log_data: LogData) -> LogData:
             return log_data

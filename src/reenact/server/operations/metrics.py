@@ -1,7 +1,7 @@
 """Metrics of a server in Prometheus's format, and the token to read them.
 
-A label has as many values as the code or the operator defines: routes, statuses, kinds of errors, projects.
-It never holds an id or a text from a request.
+Only the code and the operator define the values of labels: routes, statuses, kinds of errors, projects. A label never
+contains an id or a text from a request.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Requests:
     """The metrics of requests.
 
     Args:
-        registry: Their registry; one for each server in a process.
+        registry: The registry, one for each server in a process.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        # Times of creation would double the number of series, and Prometheus knows them without.
+        # Times of creation would double the number of series, and Prometheus does not need them.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry
         self._count = Counter(
@@ -67,7 +67,7 @@ class Requests:
 
 
 class MetricsPage:
-    """Answer requests for the metrics.
+    """Answers requests for the metrics.
 
     Args:
         registry: The registry to show.
@@ -75,7 +75,7 @@ class MetricsPage:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
-        # Threads that requests wait in may all be taken when one most wants to know why.
+        # A limiter of its own, because all threads for requests may be busy just when metrics are needed.
         self._limiter: CapacityLimiter | None = None
 
     async def answer(self, request: Request) -> Response:
@@ -88,7 +88,7 @@ class MetricsPage:
 
 
 def shown(headers: Headers, token: str) -> bool:
-    """Return whether a request has the token."""
+    """Return True if a request has the token."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     return (
         bool(token)
@@ -98,7 +98,7 @@ def shown(headers: Headers, token: str) -> bool:
 
 
 def local(request: Request) -> bool:
-    """Return whether a request is from this machine, and not through a proxy."""
+    """Return True if a request comes from this machine, and not through a proxy."""
     passed = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-real-ip", "via"))
     try:
         return (

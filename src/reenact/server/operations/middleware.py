@@ -1,6 +1,6 @@
-"""A wrapper of an application: give each request an id; count, time and log it by route.
+"""A wrapper of an application that gives each request an id, and counts, times and logs it.
 
-A route is its template (`/api/v1/recordings/{id}`), so the number of routes is that in the code, for any requests.
+Requests are counted by the template of their route (`/api/v1/recordings/{id}`), so the number of series is limited.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from reenact.server.operations.logs import event
 from reenact.server.operations.metrics import Requests
 
 REQUEST_ID = "X-Request-ID"
-"""The header that a request may have, and every answer has."""
+"""The header with the id, which a request may have, and every answer has."""
 
 ROUTE = "reenact.route"
-"""The key in a scope for the name of a route without a template of its own."""
+"""The key in a scope for the name of a route without a template."""
 
 ELSEWHERE = "none"
-"""The route of a request that no route answered: refused before, or not found."""
+"""The route of a request that no route answered, because it was refused or not found."""
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -32,7 +32,7 @@ _STREAM = b"text/event-stream"
 
 
 def nobody(scope: Scope) -> str | None:
-    """Of no project."""
+    """Return None: the request belongs to no project."""
     return None
 
 
@@ -43,7 +43,7 @@ class Observed:
         app: The application to observe.
         requests: The metrics of requests.
         project: Returns the project of an answered request; None for none.
-        prefix: The prefix of the routes of a mounted part: such a route knows only the rest of its template.
+        prefix: The prefix of the routes of a mounted application, which knows only the rest of a template.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Observed:
         self._project = project
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Observe one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -91,7 +91,7 @@ class Observed:
         finally:
             if streams:
                 self._requests.streams.dec()
-            # A client that hangs up before an answer counts as 499, as proxies do.
+            # A client that closes the connection before the answer counts as 499, as in proxies.
             status = status or (500 if problem else 499)
             took = time.perf_counter() - begun
             method = scope["method"] if scope["method"] in _METHODS else "other"

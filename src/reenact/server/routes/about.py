@@ -16,19 +16,19 @@ router = APIRouter(tags=["about"])
 
 
 class Health(BaseModel):
-    """That the server answers."""
+    """The server answers."""
 
     status: str
     version: str
 
 
 class Ready(BaseModel):
-    """The server's readiness: for each thing that it needs `ok`, or the problem.
+    """The server's readiness: `ok` or the problem, for each thing that it needs.
 
-    `broken` counts the recordings that cannot be summarised, as far as projects are in use: they are listed with the
-    reason, and the server is ready all the same.
+    `broken` counts the recordings that cannot be summarised, in projects in use. They are listed with the reason, and
+    the server is ready nevertheless.
 
-    `browsers` says what keeps hosted browsers from the server's machine; it is empty until that was found.
+    `browsers` describes the isolation of hosted browsers; it is empty until that was found.
     """
 
     ready: bool
@@ -44,18 +44,18 @@ class Me(BaseModel):
     role: Role
 
 
-# Neither waits in a thread: these may all be taken by requests that wait for a store which does not answer.
+# These routes use no thread, because all threads may be waiting for a store that does not answer.
 
 
 @router.get("/health")
 async def health() -> Health:
-    """Return whether the server runs. Needs no key."""
+    """Answer if the server runs. Needs no key."""
     return Health(status="ok", version=__version__)
 
 
 @router.get("/ready", responses={503: {"model": Ready, "description": "Not ready, with the reasons."}})
 async def ready(request: Request, response: Response) -> Ready:
-    """Return whether the server is ready: store, disk and index.
+    """Return the readiness of the server: store, disk and index.
 
     Needs no key.
     """

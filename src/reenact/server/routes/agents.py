@@ -1,4 +1,4 @@
-"""Agents that work in the server's sessions: started, watched while they work, stopped."""
+"""Routes of agents in the server's sessions: start, watch and stop them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from reenact.server.wire.responses import Json
 from reenact.server.wire.routing import Asked, Foreign, Hosts, WireRoute
 
 MOST_STEPS = 150
-"""Steps that an agent of the server's may be allowed."""
+"""Most steps of an agent on a server."""
 
 _LOOK = 0.05
-"""Seconds between looks at an agent while a request waits for it."""
+"""Seconds between checks of an agent for which a request waits."""
 
 router = APIRouter(
     prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
@@ -97,7 +97,7 @@ def agents(
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 10,
 ) -> list[AgentResponse]:
-    """The agents of this server's run, those of the newest session first."""
+    """Return the agents of this server's run, those of the newest session first."""
     found = [
         agent
         for hosted in hosts.of(access.project)
@@ -123,7 +123,7 @@ async def agent(
     _, found = hosts.agent(access.project, id)
     await _until(lambda: not found.active or len(found.status().steps) > after, wait)
     if foreign and _completes(found):
-        # That client takes the last step for the end, and does not ask again.
+        # That client takes the last step for the end, so wait until the agent has really ended.
         await _until(lambda: not found.active, 5)
     return _told(found, foreign=foreign)
 
@@ -143,7 +143,7 @@ def code(access: Reader, hosts: Hosts, id: AgentId) -> WorkflowCode:
     return found.workflow.code()
 
 
-# -- how it is told ------------------------------------------------------------------------------------------------
+# -- answers -------------------------------------------------------------------------------------------------------
 
 
 def _told(agent: Agent, *, foreign: bool) -> AgentResponse:
@@ -194,7 +194,7 @@ def _completes(agent: Agent) -> bool:
 
 
 async def _until(so: Callable[[], bool], seconds: float) -> None:
-    """Wait until a condition holds, at most for some seconds; another thread makes it hold."""
+    """Wait until a condition holds, at most for some seconds."""
     end = monotonic() + seconds
     while not so() and monotonic() < end:  # noqa: ASYNC110 - an agent's thread knows of no loop of ours
         await asyncio.sleep(_LOOK)

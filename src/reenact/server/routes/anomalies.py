@@ -13,5 +13,5 @@ router = APIRouter(tags=["anomalies"])
 
 @router.get("/recordings/{id}/anomalies", responses=MISSING)
 def anomalies(access: Reader, id: Id) -> FindingsView:
-    """The findings of the rules that are on, the most suspect step first."""
+    """Return the findings of the enabled rules, the most suspect step first."""
     return access.library.findings(id)

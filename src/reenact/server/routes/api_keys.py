@@ -1,4 +1,4 @@
-"""The keys of the project: made, seen, taken back."""
+"""Routes of a project's keys: make, list and revoke them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Key(BaseModel):
 
 
 class NewKey(BaseModel):
-    """A key that is wanted."""
+    """The options of a new key."""
 
     name: str = Field(default="", max_length=200)
     role: Role = "read"
 
 
 class MadeKey(Key):
-    """A key that was made, with the key itself: it cannot be asked for again."""
+    """A new key, with the key itself, which cannot be requested again."""
 
     key: str
 
@@ -49,13 +49,13 @@ class KeyList(BaseModel):
 
 @router.get("", responses=refusals(401, 403))
 def listed(request: Request, access: Admin) -> KeyList:
-    """The keys of the project, those first that were made first."""
+    """Return the keys of the project, the oldest first."""
     return KeyList(items=[Key(**_shape(key)) for key in _of(request).all(access.project)])
 
 
 @router.post("", status_code=201, responses=refusals(401, 403))
 def make(request: Request, access: Admin, wanted: NewKey) -> MadeKey:
-    """Make a key of the project."""
+    """Make a key for the project."""
     key, text = _of(request).make(role=wanted.role, project=access.project, name=wanted.name)
     return MadeKey(**_shape(key), key=text)
 

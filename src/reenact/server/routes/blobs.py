@@ -1,7 +1,7 @@
-"""Routes of blobs: bytes that a recording keeps by their hash.
+"""Routes of blobs: bytes that a recording stores by their hash.
 
-They are served as files, never as content that a browser would run, and by this server, which checks their hash: an
-address of the team's object store would lead to bytes that no one has checked.
+They are served as files that a browser does not run. This server itself sends them, because it checks their hash; the
+team's object store does not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BLOCK = 1 << 20
     },
 )
 def blob(access: Reader, id: Id, digest: Digest) -> Response:
-    """Return a blob as a file to download; only pictures have a content type of their own."""
+    """Return a blob as a file to download; only pictures have a specific content type."""
     folder = access.library.folder(id)
     place = File("blobs", digest[:2], digest)
     for one in (folder, *shared.ancestors(folder)):

@@ -1,6 +1,6 @@
 """The routes of browser sessions and agents.
 
-Where their packages are not installed, they answer with one line that says so.
+If their packages are not installed, they answer with one line that says so.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _THEIRS = ("/sessions", "/agents", "/scrape")
 
 
 def browsing() -> tuple[list[APIRouter], list[APIRouter]]:
-    """All routers of it, and those of them that are there without `/api/v1` too."""
+    """Return all routers, and those that also exist without `/api/v1`."""
     try:
-        # Playwright and Pydantic AI: the console reads recordings without them.
+        # Imported here because Playwright and Pydantic AI may be missing.
         from reenact.server import protocol  # noqa: PLC0415
         from reenact.server.routes import (  # noqa: PLC0415
             agents,

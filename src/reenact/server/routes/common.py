@@ -39,7 +39,7 @@ MISSING = refusals(400, 401, 403, 404, 413, 503)
 
 
 class RecordingRoute(APIRoute):
-    """A route about contents of recordings; another process answers about a large one.
+    """A route about contents of recordings; for a large one, another process answers.
 
     The recordings are `id` in the path, or `a` and `b` in the query.
     """

@@ -1,4 +1,4 @@
-"""Routes of the debugger: open, watch and steer a session.
+"""Routes of the debugger: open, watch and control a session.
 
 The commands are those of the terminal's line mode.
 """
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/debug", tags=["debugger"])
 REFUSED = refusals(400, 401, 403, 404)
 
 LARGEST = 32 << 20
-"""Bytes of lines above which a recording is not debugged here, in the server's process."""
+"""Bytes of lines above which a recording cannot be debugged in the server's process."""
 
 _LONGEST = 900_000
 
@@ -91,13 +91,13 @@ class NewAnswer(BaseModel):
 
 
 class Checked(BaseModel):
-    """The reason why a text is not a valid answer, with the place; null if it is valid."""
+    """The reason that a text is not a valid answer, with the place; null if it is valid."""
 
     problem: str | None
 
 
 class Forking(BaseModel):
-    """The command that goes on live from a step; `whole`: its edited answer is in it."""
+    """The command that continues live from a step; `whole`: it contains the edited answer."""
 
     command: str
     words: list[str]
@@ -118,7 +118,7 @@ def desk_of(request: Request, access: Writer) -> Desk:
 
 
 def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) -> DebugSession:
-    # It may be of another project, whose it is to see.
+    # The open session may belong to another project, so check that this one has the recording.
     access.library.folder(id)
     found = desk.session(id)
     if found is None:
@@ -137,7 +137,7 @@ def opened(access: Writer, desk: Annotated[Desk, Depends(desk_of)]) -> Debugged:
 
 @router.get("/commands", responses=refusals(401, 403))
 def commands(access: Writer) -> list[Word]:
-    """The debugger's words."""
+    """Return the debugger's commands."""
     return [
         Word(name=each.name, short=list(each.short), argument=each.argument, help=each.help)
         for each in COMMANDS
@@ -148,7 +148,7 @@ def commands(access: Writer) -> list[Word]:
 def begin(
     request: Request, access: Writer, id: Id, how: Begin, desk: Annotated[Desk, Depends(desk_of)]
 ) -> Standing:
-    """Debug a recording: run its program to its first question. An earlier session ends."""
+    """Debug a recording: run its program to the first question. An open session is ended."""
     if not request.app.state.settings.running:
         raise HTTPException(
             403, "this server does not start programs: use `reenact console` on your own machine"
@@ -196,7 +196,7 @@ def order(session: Open, given: DebugCommand) -> Standing:
 
 @router.get("/{id}/live", responses={**REFUSED, 200: {"content": {"text/event-stream": {}}}})
 async def live(session: Open) -> EventSourceResponse:
-    """`state` (a Standing) now, and after every change."""
+    """Stream `state` (a Standing) now, and after every change."""
     return EventSourceResponse(_states(session), headers={"Cache-Control": "no-store"})
 
 
@@ -214,13 +214,13 @@ def output(session: Open) -> ProgramOutput:
 
 @router.get("/{id}/steps/{step}/state", responses=REFUSED)
 def tracked(session: Open, step: int) -> list[Tracked]:
-    """Return the tracked state at a step: the program's own, or the recorded one."""
+    """Return the tracked state at a step: the program's current one, or the recorded one."""
     return session.tracked(step)
 
 
 @router.get("/{id}/steps/{step}/answer", responses=REFUSED)
 def draft(session: Open, step: int) -> AnswerDraft:
-    """A step's answer as it is edited."""
+    """Return a step's answer as text to edit."""
     found, edited = session.draft(step)
     return AnswerDraft(
         step=step, text=found.text, json_text=found.suffix == ".json", kept=found.kept, edited=edited
@@ -229,7 +229,7 @@ def draft(session: Open, step: int) -> AnswerDraft:
 
 @router.post("/{id}/steps/{step}/answer", responses=REFUSED)
 def amend(session: Open, step: int, given: NewAnswer) -> Standing:
-    """Give a step another answer. The program goes back there, where it was past it."""
+    """Give a step another answer. A program that was past it goes back there."""
     return session.answer(step, given.text)
 
 
@@ -245,6 +245,6 @@ def check(session: Open, step: int, given: NewAnswer) -> Checked:
 
 @router.get("/{id}/fork", responses=REFUSED)
 def forking(session: Open, step: Annotated[int, Query(ge=1)]) -> Forking:
-    """The command that goes on live from a step."""
+    """Return the command that continues live from a step."""
     words, edit = session.forking(step)
     return Forking(command=shlex.join(words), words=words, whole=edit is None or "--set" in words)

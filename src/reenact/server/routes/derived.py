@@ -1,4 +1,4 @@
-"""The routes of verbs, made from `ROUTES` of their modules and from their `Options`."""
+"""The routes of verbs, derived from `ROUTES` of their modules and from their `Options`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reenact.verbs.registry import VERBS, Verb
 
 @dataclass
 class RouteContext(Context):
-    """The context of a request: it locks the recordings that it reads until the end.
+    """The context of a request, which keeps the recordings that it reads locked until its end.
 
     Attributes:
         library: The project's recordings.

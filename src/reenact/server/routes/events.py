@@ -1,4 +1,4 @@
-"""A recording's events as they are stored, line by line."""
+"""The route of a recording's stored events, line by line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def events(
     first: Annotated[int, Query(alias="from", ge=1, le=1 << 31, description="The first line, from 1.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> EventsView:
-    """Lines of a process's events, those that a fork shares with its parent put in."""
+    """Return lines of a process's events, including those that a fork shares with its parent."""
     with access.library.opened(id) as loaded:
         names = [name for name, log, _ in loaded.following.files() if process in (log.process, name)]
         if not names:
@@ -39,7 +39,7 @@ def events(
 
 
 def lines_of(loaded: Loaded, step: StepFacts) -> list[bytes]:
-    """The lines of one step."""
+    """Return the lines of one step."""
     name = next(name for name, log, _ in loaded.following.files() if log is step.step.log)
     data = _data(loaded.following.folder, name)
     found = []
@@ -47,7 +47,7 @@ def lines_of(loaded: Loaded, step: StepFacts) -> list[bytes]:
         at = data.find(needle)
         while at >= 0:
             start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-            # The event's own name stands before it, and nothing else does.
+            # Only the name of the event precedes the number.
             if data.startswith(b'{"event":"', start) and b'"' not in data[start + 10 : at]:
                 found.append((start, data[start : end if end >= 0 else None]))
             at = data.find(needle, at + 1)

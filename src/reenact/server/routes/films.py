@@ -34,7 +34,7 @@ from reenact.server.routes.common import MISSING, Id
 from reenact.server.routes.jobs import Job, shown
 
 GOOD_FOR = 3600.0
-"""Seconds for which a video's address is good."""
+"""Seconds for which a video's address is valid."""
 
 router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
 selectors = APIRouter()
@@ -61,7 +61,7 @@ class SessionVideo(BaseModel):
 
 @router.get("/film", responses=MISSING)
 def the_film(access: Reader, id: Id, number: Number) -> Film:
-    """A session's steps, requests, lines of the console and accessibility trees, by one clock."""
+    """Return a session's steps, requests, console lines and accessibility trees, by one clock."""
     folder = access.library.folder(id)
     with _sought():
         one_of(folder, number)
@@ -84,7 +84,7 @@ def frame(
     at: Annotated[float, Query(ge=0, le=1e12, description="Milliseconds since the session began.")],
     width: Annotated[int | None, Query(ge=16, le=640, description="Of a thumbnail, in pixels.")] = None,
 ) -> Response:
-    """The picture seen at a moment, whole or small: a JPEG, with what is secret covered."""
+    """Return the picture at a moment, full or small: a JPEG with secrets covered."""
     folder = access.library.folder(id)
     with _sought():
         data = picture_at(folder, number, at, width)
@@ -99,7 +99,7 @@ def the_page(
     number: Number,
     page: Annotated[int, InPath(ge=0, le=1_000_000, description="Its number, from the film's `moments`.")],
 ) -> FilmPage:
-    """The page itself at a moment, to be inspected: without scripts, typed values and secrets."""
+    """Return the content of a page at a moment, without scripts, typed values and secrets."""
     folder = access.library.folder(id)
     with _sought():
         return access.library.apart(id, page_at, folder, number, page)
@@ -107,7 +107,7 @@ def the_page(
 
 @selectors.get("/selectors.js", include_in_schema=False)
 def selectors_script(access: Reader) -> Response:
-    """The console's code for selectors: Playwright's own, of the installed version."""
+    """Return the console's code for selectors, from the installed Playwright."""
     return Response(f"export default {engine()};\n", media_type="text/javascript")
 
 
@@ -162,7 +162,7 @@ def video(
 
 
 def _making(jobs: Jobs, project: str, order: Order) -> Jobbed | None:
-    """Return the job that makes this video already, or has failed to."""
+    """Return the job that is making this video, or has failed to."""
     alike = (job for job in jobs.all(project) if job.kind == "video" and job.recordings == tuple(order.ids))
     wanted = (job for job in alike if job.status in ("queued", "running", "failed"))
     return next((job for job in wanted if jobs.order(project, job.id) == order), None)
@@ -182,7 +182,7 @@ def _lent(links: Links, video: Made, number: int) -> SessionVideo:
 
 @contextmanager
 def _sought() -> Iterator[None]:
-    """Answer 404 for a missing part of a recording; pass damage on as it is."""
+    """Answer 404 for a missing part of a recording; raise other errors unchanged."""
     try:
         yield
     except (CorruptRecording, FutureFormat):

@@ -1,4 +1,4 @@
-"""Routes of the patches that are made from the heals in all recordings."""
+"""Routes of patches, which are made from the heals in all recordings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Script = Annotated[str, Query(max_length=4000, description="A script's file, as 
 def patch(request: Request, access: Reader, script: Script) -> PatchView:
     """Return the heals of a script as a unified diff. Scripts without heals are not read.
 
-    A server that may not run programs reads a script only where it is the very one that was run: who may write
-    recordings could name any file in one.
+    A server that may not run programs reads a script only if it is exactly the one that was run: otherwise a client
+    could upload a recording that names any file.
     """
     own, running = _own(access, script), request.app.state.settings.running
     made = _made(script, own, running=running)
@@ -55,10 +55,10 @@ class Applying(BaseModel):
 
 @router.post("/heals/patch", responses=refusals(400, 401, 403, 404, 409))
 def apply(request: Request, access: Writer, asked: Applying) -> AppliedView:
-    """Apply a patch to a script on the server's disk, if it is the one that was reviewed.
+    """Apply the reviewed patch to a script on the server's disk.
 
-    It must be the very script that was run, and git must have no changes of it that wait to be committed. Where git
-    does not keep it, its old text stays beside it.
+    It must be exactly the script that was run, without uncommitted changes in git. If git does not track it, its old
+    text is kept beside it.
     """
     running = request.app.state.settings.running
     if not running:
@@ -83,7 +83,7 @@ _NOT_HERE = "this server changes no files: apply the patch where the script is, 
 
 
 def _own(access: Access, script: str) -> list[Any]:
-    """The heals of one script. Raises where there are none."""
+    """Return the heals of one script. Raises HTTPException if there are none."""
     own = [*heals.run(heals.Options(file=script, runs=True), Context(access.library.store.root)).heals]
     if not own:
         raise HTTPException(404, "no heals of that script")
@@ -91,7 +91,7 @@ def _own(access: Access, script: str) -> list[Any]:
 
 
 def _made(script: str, own: list[Any], *, running: bool) -> Any:
-    """The patch of a script on this machine, or None where it is not here, or not to be read."""
+    """Return the patch of a script on this machine; None if it is not here, or may not be read."""
     healed, file = _healed(), Path(script)
     try:
         data = file.read_bytes() if file.is_file() else None
@@ -107,7 +107,7 @@ def _made(script: str, own: list[Any], *, running: bool) -> Any:
 
 
 def _trials(own: list[Any]) -> list[Any]:
-    """Try a patch on the recorded pages, in a browser on this machine; once for the same heals."""
+    """Try a patch on the recorded pages, in a browser on this machine, once for the same heals."""
     key = tuple((one.recording, one.step) for one in own)
     with _TRYING:
         if key not in _tried:
@@ -120,13 +120,13 @@ def _trials(own: list[Any]) -> list[Any]:
 _tried: dict[tuple[Any, ...], list[Any]] = {}
 _TRYING = threading.Lock()
 _KEPT = 100
-"""Number of trials that are remembered."""
+"""Most trials that are remembered."""
 
 
 def _mark(made: Any) -> str:
-    """Return a digest of a patch and the script's text that it changes.
+    """Return a digest of a patch and of the text that it changes.
 
-    It differs for another patch, and when the script has changed since.
+    It changes with the patch, and with the script.
     """
     return hashlib.sha256(made.text().encode("utf-8", "surrogateescape") + b"\0" + made.old).hexdigest()
 

@@ -23,10 +23,10 @@ from reenact.server.refusals import refusals
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 GOOD_FOR = 3600.0
-"""Seconds for which the address of a job's file is good."""
+"""Seconds for which the address of a job's file is valid."""
 
 _LOOK = 2.0
-"""Seconds between two looks at a job of another server, which sends no notices."""
+"""Seconds between two checks of a job of another server, which sends no events."""
 
 Id = Annotated[str, Path(pattern=r"^[0-9a-z]{10}$", description="The job's id.")]
 
@@ -44,7 +44,7 @@ class JobProgress(BaseModel):
 
 
 class JobFile(BaseModel):
-    """A file that a job has made, at a signed address that is good for an hour."""
+    """A file that a job has made, at a signed address that is valid for an hour."""
 
     name: str
     url: str
@@ -77,7 +77,7 @@ class JobList(BaseModel):
 
 @router.get("", responses=refusals(401))
 def listed(request: Request, access: Reader, links: Lender) -> JobList:
-    """The jobs of the project, those first that were begun last. Their results are left out."""
+    """Return the jobs of the project, the newest first, without their results."""
     known = _of(request)
     items = [replace(job, result=None) for job in known.all(access.project)]
     return JobList(items=[shown(known, access.project, job, links) for job in items])
@@ -87,7 +87,7 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
     "", status_code=201, response_model_exclude_unset=True, responses=refusals(400, 401, 403, 404, 409)
 )
 def start(request: Request, access: Writer, links: Lender, order: Annotated[AnyOrder, Field()]) -> Job:
-    """Start a job, or queue it. A job that runs programs needs the server's permission."""
+    """Start a job, or queue it. The server must allow jobs that run programs."""
     if order.runs and not request.app.state.settings.running:
         raise HTTPException(
             403, f"{order.kind} runs programs, which this server does not allow: reenact serve --running"
@@ -104,7 +104,7 @@ def one(request: Request, access: Reader, links: Lender, id: Id) -> Job:
 
 @router.delete("/{id}", status_code=204, responses=refusals(401, 403, 404))
 def end(request: Request, access: Writer, id: Id) -> None:
-    """End a job; one that has ended is forgotten, with its files."""
+    """Cancel a job; delete an ended one with its files."""
     known = _of(request)
     if _found(request, access, id).status in ENDED:
         known.remove(access.project, id)
@@ -118,7 +118,7 @@ def end(request: Request, access: Writer, id: Id) -> None:
     responses={**refusals(401, 404), 200: {"content": {"text/event-stream": {}}}},
 )
 async def live(request: Request, access: Reader, links: Lender, id: Id) -> EventSourceResponse:
-    """Follow a job: `job` events, each a whole Job, until it has ended."""
+    """Stream `job` events, each a whole Job, until the job has ended."""
     await asyncio.to_thread(_found, request, access, id)
     return EventSourceResponse(_events(_of(request), access.project, id, links))
 
@@ -144,7 +144,7 @@ async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> Asyn
             )
             if job.status in ENDED:
                 return
-            # A job of another server beside this one sends no notices: look again after a while.
+            # A job of another server sends no events, so check again after a while.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), _LOOK)
     finally:
@@ -152,7 +152,7 @@ async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> Asyn
 
 
 def shown(known: jobs.Jobs, project: str, job: jobs.RunningJob, links: Links) -> Job:
-    """A job as it is told: with addresses for its files."""
+    """Describe a job, with addresses of its files."""
     files = [
         JobFile(name=name, url=links.lend(name.rpartition("/")[2], path, GOOD_FOR)[0])
         for name, path in known.files(project, job)

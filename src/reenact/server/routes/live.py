@@ -1,4 +1,4 @@
-"""Server-sent events: of a project's recordings and jobs, and of one recording's steps."""
+"""Server-sent events of a project's recordings and jobs, and of one recording's steps."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def _news(library: ProjectLibrary, last: str) -> AsyncIterator[ServerSentE
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the server has ended
             loop.call_soon_threadsafe(woken.set)
 
     end = feed.listen(wake)
@@ -95,7 +95,7 @@ async def _news(library: ProjectLibrary, last: str) -> AsyncIterator[ServerSentE
                 if data is not None:
                     yield _event(one.kind, data, feed, known)
             await woken.wait()
-            # Send news that came together in one go.
+            # Collect events that come together.
             await asyncio.sleep(_PACE)
     finally:
         end()
@@ -128,7 +128,7 @@ async def _rows(library: ProjectLibrary, id: str, after: int) -> AsyncIterator[S
 def _look(
     library: ProjectLibrary, id: str, listener: _Listener, rules: Mapping[int, tuple[str, ...]] | None
 ) -> tuple[_Listener, list[tuple[str, Any]]]:
-    """Return a listener's next state, and the events since its last look."""
+    """Return a listener's next state, and the events since its last state."""
     with library.opened(id) as loaded:
         return listener, listener.look(loaded, rules)
 
@@ -137,7 +137,7 @@ class _Listener:
     """The state of one listener of a recording: the steps sent so far. It can be pickled."""
 
     def __init__(self, after: int) -> None:
-        # Those before may have been open when they were read: they are told once more.
+        # Earlier steps may have been unfinished when they were read, so send them again.
         self._told = max(after - _AGAIN, 0)
         self._open: dict[int, _State] = {}
         self._last: tuple[str, int] | None = None
@@ -146,7 +146,7 @@ class _Listener:
         self.sealed = False
 
     def look(self, loaded: Loaded, rules: Mapping[int, tuple[str, ...]] | None) -> list[tuple[str, Any]]:
-        """Return the events since the last look."""
+        """Return the events since the last call."""
         if self._state == loaded.state and not self._behind:
             return []
         self._state = loaded.state
@@ -164,7 +164,7 @@ class _Listener:
         return found
 
     def _numbers(self, loaded: Loaded) -> list[int]:
-        """The steps to tell of: those that were open and have changed, and the next that are new."""
+        """Return the steps to send: unfinished ones that have changed, and new ones."""
         last = len(loaded.facts.steps)
         changed = [number for number, state in self._open.items() if state != _state(loaded, number)]
         until = min(last, self._told + _MOST)
@@ -185,7 +185,7 @@ def _state(loaded: Loaded, number: int) -> _State:
 
 
 def _name(loaded: Loaded, number: int) -> tuple[str, int] | None:
-    """Return the process and the call number of a step: they stay when its number changes."""
+    """Return the process and the call number of a step, which do not change with its number."""
     if not 0 < number <= len(loaded.facts.steps):
         return None
     step = loaded.facts.steps[number - 1].step

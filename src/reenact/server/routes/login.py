@@ -14,7 +14,7 @@ router = APIRouter(tags=["login"])
 
 
 class ShownKey(BaseModel):
-    """A key, shown."""
+    """The key of a login."""
 
     key: str = Field(max_length=200)
 
@@ -36,12 +36,12 @@ def login(request: Request, response: Response, shown: ShownKey) -> Me:
 
 @router.post("/logout", status_code=204)
 def logout(request: Request, response: Response) -> None:
-    """Forget who showed a key in this browser."""
+    """Log out: delete the cookie."""
     response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request))
 
 
 def _is_secure(request: Request) -> bool:
-    """Return whether the browser uses TLS, to this server or to a proxy in front of it.
+    """Return True if the browser uses TLS, to this server or to a proxy in front of it.
 
     A proxy's headers and the page's own origin count, too.
     """

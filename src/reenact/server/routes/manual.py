@@ -1,4 +1,4 @@
-"""The document of the API, to read."""
+"""The route of the API document as a page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/docs", response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
-    """The document as a page."""
+    """Return the document as a page."""
     policy = f"{POLICY}; frame-ancestors 'none'"
     return HTMLResponse(page_html(manual(request.app.openapi())), headers={"Content-Security-Policy": policy})

@@ -33,14 +33,14 @@ class AddressResponse(BaseModel):
 
 
 class HealResponse(BaseModel):
-    """A record of help, as it stands in the recording."""
+    """A heal record, as recorded."""
 
     heal: dict[str, Json]
 
 
 @router.post("/{id}/page/expect")
 def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictResponse:
-    """Check the page: `url`, `text` or `selector`; with `now` without waiting."""
+    """Check the page for `url`, `text` or `selector`; with `now`, without waiting."""
     live = hosts.find(access.project, id).live()
     what = expecting.sent(body)
     verdict = run(live.core.driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE)))
@@ -69,5 +69,5 @@ def mend(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> mending.Me
 
 @router.post("/{id}/page/heal")
 def heal(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> HealResponse:
-    """Keep the record of a mend, or of an agent's takeover, in the session's recording."""
+    """Store the record of a mend, or of an agent's takeover, in the session's recording."""
     return HealResponse(heal=mending.kept(hosts.find(access.project, id), body))

@@ -1,4 +1,4 @@
-"""Recordings as files: handed out at a signed address, and taken in."""
+"""Routes of recordings as files: export at a signed address, and import."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from reenact.verbs.interface import Context
 router = APIRouter(tags=["recordings"])
 
 LARGEST = 2 << 30
-"""The largest size in bytes of an exported recording that is imported."""
+"""Most bytes of an imported file."""
 
 _PACKED = 1_000_000
-"""Bytes of a file above which its list of members is read in another process, too."""
+"""Bytes of a file above which its list of members is read in another process."""
 
 _GOOD = 3600.0
 _BODY = {
@@ -56,7 +56,7 @@ class Export(BaseModel):
 
 
 class Imported(BaseModel):
-    """The recording that was brought in, and its origin as this server sees it."""
+    """The imported recording, and its origin for this server."""
 
     id: str
     origin: OriginView | None
@@ -64,7 +64,7 @@ class Imported(BaseModel):
 
 @router.get("/recordings/{id}/export", responses=MISSING)
 def export(access: Reader, links: Lender, id: Id) -> Export:
-    """The recording as one file, at an address that is good for an hour and needs no key."""
+    """Export a recording as one file, at an address that is valid for an hour without a key."""
     path = _exported(access.library, id)
     known = access.library.entry(id) or access.library.indexed(id)
     name = known.summary.name if known is not None else access.library.store.load(id).name
@@ -79,7 +79,7 @@ def export(access: Reader, links: Lender, id: Id) -> Export:
     openapi_extra=_BODY,
 )
 async def import_(access: Writer, request: Request) -> Imported:
-    """Take in an exported recording; the body is the `.reenact` file."""
+    """Import an exported recording; the body is the `.reenact` file."""
     folder = access.library.store.root
     await run_in_threadpool(private.folder, folder)
     part = folder / f"incoming-{secrets.token_hex(8)}.reenact"
@@ -96,12 +96,12 @@ async def import_(access: Writer, request: Request) -> Imported:
             refused = await run_in_threadpool(intake.no_room, part.name, size)
             if refused is not None:
                 raise no_room(refused.detail)
-            # The packed file lies beside it until it is unpacked.
+            # The packed file also takes room until it is unpacked.
             most = await run_in_threadpool(intake.room)
         return await run_in_threadpool(_brought, request.app.state.readers, access, part, most)
     finally:
         part.unlink(missing_ok=True)
-        # A process that was ended in the middle leaves it.
+        # A process that was ended may have left the folder.
         await run_in_threadpool(shutil.rmtree, _beside(part), ignore_errors=True)
 
 
@@ -114,7 +114,7 @@ def _brought(readers: Readers, access: Access, part: Path, limit: int) -> Import
     except NotARecording:
         raise HTTPException(400, "the body is no exported recording (`reenact export` makes one)") from None
     except RecordingError as error:
-        # The file has no name of its own here.
+        # The temporary name of the file means nothing to the client.
         text = str(error).replace(f"{part}: ", "").replace(str(part), "the file")
         if isinstance(error, (CorruptRecording, FutureFormat)):
             raise HTTPException(422, text) from None
@@ -134,12 +134,12 @@ def _unpacked(home: Path, part: Path, limit: int) -> tuple[str, OriginView | Non
 
 
 def _beside(part: Path) -> Path:
-    """The folder that a file is unpacked to."""
+    """Return the folder to which a file is unpacked."""
     return part.with_name(f"{part.stem}-unpacked")
 
 
 def _exported(library: ProjectLibrary, id: str) -> Path:
-    """The file, made anew; those whose addresses have expired are taken away."""
+    """Make the file, and remove older ones whose addresses have expired."""
     folder = library.folder(id)
     exports = library.store.root / "exports"
     exports.mkdir(mode=0o700, exist_ok=True)
@@ -152,13 +152,13 @@ def _exported(library: ProjectLibrary, id: str) -> Path:
 
 
 def _state(folder: Path) -> str:
-    """Return size and time of a large recording's files, pictures too; "" for a small one."""
+    """Return size and time of a large recording's files, with pictures; "" for a small one."""
     known = [one.stat() for one in folder.rglob("*") if one.is_file()]
     size = sum(one.st_size for one in known)
     return f"{size}.{max(one.st_mtime_ns for one in known)}" if size > LARGE else ""
 
 
 def _export(store: LocalStore, folder: Path, target: Path) -> Path:
-    # A video would take longer than a request may.
+    # Without a video, which would take longer than a request may.
     page = partial(packed, context=Context(store.root), frames=True)
     return bundle.export(store, str(folder), target, force=True, page=page)

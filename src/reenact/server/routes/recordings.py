@@ -38,7 +38,7 @@ Sort = Literal[
 
 
 class LabelsOrder(BaseModel):
-    """The labels and the note of a recording, in place of its earlier ones."""
+    """The labels and the note of a recording, which replace its earlier ones."""
 
     labels: list[str] = Field([], max_length=MOST_LABELS, examples=[["bad"]])
     note: str = Field("", max_length=LONGEST_NOTE)
@@ -62,13 +62,13 @@ def recordings(
         Sort, Query(description="Sort in descending order; with `-` in front, ascending.")
     ] = "started",
 ) -> RecordingsView:
-    """Recordings on their lines, those first that began last."""
+    """Return the lines of recordings, the newest first."""
     library = access.library
     search = library.search(filter)
-    # What is newer than the page has a later version.
+    # Read the version before the page, so that later changes have a later version.
     version, caught_up = library.version, library.caught_up
     page, total = search.page(offset, limit, sort)
-    # One of them is opened next.
+    # The user will probably open one of them next.
     background.add_task(library.prepare, [id for id, _ in page])
     return RecordingsView(
         items=tuple(library.views(page)),
@@ -94,14 +94,14 @@ def trends(access: Reader, filter: FilterText = "", by: Literal["hour", "day"] =
 
 @router.get("/recordings/{id}", responses=MISSING)
 def recording(access: Reader, id: Id) -> ServedRecordingView:
-    """One recording: its line, and what it says of itself."""
+    """Return one recording: its line and its header."""
     with access.library.opened(id) as loaded:
         return _whole(access, id, loaded)
 
 
 @router.put("/recordings/{id}/labels", responses={**MISSING, **refusals(409)})
 def label(access: Writer, id: Id, given: LabelsOrder) -> ServedRecordingView:
-    """Label a recording and write a note on it. The whole of both is replaced."""
+    """Set the labels and the note of a recording. Both are replaced as a whole."""
     library = access.library
     library.folder(id)
     give(library.intake, id, checked(given.labels, given.note))
@@ -123,8 +123,8 @@ def _whole(access: Access, id: str, loaded: Loaded) -> ServedRecordingView:
     entry = access.library.entry(id) or access.library.indexed(id)
     sealed = loaded.following.sealed()
     line = entry.summary if entry is not None else None
-    # Use the known summary: adding a long recording up again takes a while. A broken one is from before its first line,
-    # and one of a recording that has ended since lacks its end.
+    # Use the known summary, because summarising a long recording takes a while. A broken summary is from before its
+    # first line, and that of a recording that has ended since does not have the end.
     if line is None or line.broken or (sealed and line.written < written):
         line = summarise(loaded.facts, path=str(folder), written=written)
     live = not sealed and alive(folder, written / 1e9)

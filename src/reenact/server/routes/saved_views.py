@@ -19,12 +19,12 @@ from reenact.server.routes.uploads import no_room
 router = APIRouter(prefix="/views", tags=["recordings"])
 
 MOST = 50
-"""Views of a project."""
+"""Most views of a project."""
 
 _FILE = "views.json"
 _LONGEST = 60
 _PATTERN = r"^[^/.][^/]*$"
-"""A name is a part of an address, so it has no slash, and no dot at its beginning."""
+"""The pattern of a name, which is a part of an address: no slash, and no dot at its start."""
 
 
 class SavedView(BaseModel):
@@ -46,13 +46,13 @@ _LIST = TypeAdapter(list[SavedView])
 
 @router.get("")
 def listed(access: Reader) -> SavedViewList:
-    """The saved views of the project, in the order in which they were saved."""
+    """Return the saved views of the project, in the order of saving."""
     return SavedViewList(items=_read(access.library.store.root))
 
 
 @router.put("", responses=refusals(409))
 def save(access: Writer, view: SavedView) -> SavedViewList:
-    """Save a view; one of the same name is replaced."""
+    """Save a view, or replace one of the same name."""
     root = access.library.store.root
     with locked(root / f"{_FILE}.lock"):
         items = [*(each for each in _read(root) if each.name != view.name), view]
@@ -65,14 +65,14 @@ def save(access: Writer, view: SavedView) -> SavedViewList:
 def forget(
     access: Writer, name: Annotated[str, Path(max_length=_LONGEST, pattern=_PATTERN)]
 ) -> SavedViewList:
-    """Remove a view. To remove one that is gone is no error."""
+    """Remove a view, if it exists."""
     root = access.library.store.root
     with locked(root / f"{_FILE}.lock"):
         return _write(root, [each for each in _read(root) if each.name != name])
 
 
 def _read(root: pathlib.Path) -> list[SavedView]:
-    """Return the views in the project's folder; none if the file is not as it was written."""
+    """Return the views in the project's folder; none if the file is damaged."""
     with suppress(OSError, ValidationError):
         return _LIST.validate_json((root / _FILE).read_bytes())[:MOST]
     return []

@@ -1,4 +1,4 @@
-"""One page, read in a session of its own."""
+"""The route that reads one page in a new session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(tags=["sessions"], route_class=WireRoute, responses=refusals(
 
 @router.post("/scrape", responses=BUSY)
 def scrape(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> responses.DataResponse:
-    """Read one page: Markdown, pictures, or what a model makes of it."""
+    """Read one page as Markdown, pictures, or data from a model."""
     asked = dict(body)
     url = asked.pop("url", None)
     if not isinstance(url, str) or not url:

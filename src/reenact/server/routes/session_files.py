@@ -59,7 +59,7 @@ _FORM = {
 
 @router.post("", openapi_extra=_FORM)
 async def upload(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> responses.FileInfo:
-    """Take a file, for `upload_file` to name. One of the same name is replaced."""
+    """Upload a file for `upload_file`; it replaces one of the same name."""
     hosted = hosts.find(access.project, id)
     hosted.live()
     async with request.form(max_files=1, max_fields=4) as form:
@@ -80,7 +80,7 @@ def files(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> FilesPage:
-    """The session's files. They are gone when the server ends, or has had many sessions since."""
+    """Return the session's files. They are deleted when the server ends, or after many sessions."""
     hosted = hosts.find(access.project, id)
     found = [one for one in files_of(hosted).all() if source in (None, one.source)]
     shown = [_told(hosted, one) for one in found[offset : offset + limit]]
@@ -89,7 +89,7 @@ def files(
 
 @router.get("/{file_id}", response_class=FileResponse)
 def download(access: Reader, hosts: Hosts, id: SessionId, file_id: FileId) -> FileResponse:
-    """A file itself."""
+    """Return the content of a file."""
     found = _found(files_of(hosts.find(access.project, id)), file_id)
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",

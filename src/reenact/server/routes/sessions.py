@@ -28,7 +28,7 @@ from reenact.server.wire.responses import Json
 from reenact.server.wire.routing import BUSY, Asked, Foreign, Hosts, SessionId, WireRoute
 
 GOOD_FOR = 3600.0
-"""Seconds that a video's address is good for."""
+"""Seconds for which a video's address is valid."""
 
 
 router = APIRouter(
@@ -58,20 +58,20 @@ class Logs(BaseModel):
 
 
 class Cookies(BaseModel):
-    """A browser's cookies, as Playwright has them."""
+    """A browser's cookies, in Playwright's form."""
 
     cookies: list[dict[str, Json]]
 
 
 class Done(BaseModel):
-    """That something was done."""
+    """The confirmation of a change."""
 
     success: bool
     message: str
 
 
 class Sockets(BaseModel):
-    """Addresses beside the API's; empty where there is none."""
+    """Addresses of WebSockets; empty if there is none."""
 
     cdp: str
     recording: str = ""
@@ -113,12 +113,12 @@ class Picture(BaseModel):
 
 
 class Secret(BaseModel):
-    """Return whether the text is kept out of the recording."""
+    """True if the text is kept out of the recording."""
 
     secret: bool
 
 
-# -- from the beginning to the end ---------------------------------------------------------------------------------
+# -- start and stop ------------------------------------------------------------------------------------------------
 
 
 @router.post("/start", responses=BUSY)
@@ -143,7 +143,7 @@ def sessions(
     page: Annotated[int, Query(ge=1)] = 1,
     page_size: Annotated[int, Query(ge=1, le=200)] = 10,
 ) -> list[responses.SessionResponse]:
-    """The project's sessions of this server's run, the newest first."""
+    """Return the project's sessions of this server's run, the newest first."""
     found = [one for one in hosts.of(access.project) if not only_active or one.closed is None]
     return [
         responses.session(one, _viewer(request, one))
@@ -157,7 +157,7 @@ def session(
 ) -> responses.SessionResponse | RedirectResponse:
     """Return a session's status; a past one is closed.
 
-    A browser is sent to the console's page of it.
+    A browser is redirected to the console's page of it.
     """
     hosted = _known(access, hosts, id)
     if "text/html" in request.headers.get("accept", ""):
@@ -173,13 +173,13 @@ def stop(
     id: SessionId,
     close_reason: Literal["manual", "error"] = "manual",
 ) -> responses.SessionResponse:
-    """End a session, and its recording. One that has ended stays as it is."""
+    """End a session and its recording. An ended session does not change."""
     hosted = _known(access, hosts, id)
     hosts.stop(hosted, cause=close_reason)
     return responses.session(hosted, _viewer(request, hosted))
 
 
-# -- what it has done ----------------------------------------------------------------------------------------------
+# -- actions so far ------------------------------------------------------------------------------------------------
 
 
 @router.get("/{id}/offset")
@@ -227,7 +227,7 @@ def replay(
     id: SessionId,
     pace: Literal["real", "compact"] = "real",
 ) -> VideoAddresses:
-    """The session as a video, while it goes on and afterwards; what is secret is covered in it."""
+    """Return a running or ended session as a video, with secrets covered."""
     video = render(_known(access, hosts, id).session.core.recording.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
@@ -269,7 +269,7 @@ def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debu
 
 @router.get("/{id}/cookies")
 def cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Cookies:
-    """The browser's cookies."""
+    """Return the browser's cookies."""
     found = hosts.find(access.project, id).live().get_cookies()
     own = _own(request)
     return Cookies(cookies=[dict(one) for one in found if not own(_host_of(one))])
@@ -277,7 +277,7 @@ def cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Co
 
 @router.post("/{id}/cookies")
 def add_cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId, body: Cookies) -> Done:
-    """Give the browser more cookies."""
+    """Add cookies to the browser."""
     live, own = hosts.find(access.project, id).live(), _own(request)
     for one in body.cookies:
         if own(_host_of(one)):
@@ -288,7 +288,7 @@ def add_cookies(request: Request, access: Writer, hosts: Hosts, id: SessionId, b
 
 @router.post("/{id}/page/execute")
 def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> responses.ExecutionResponse:
-    """Do one action. What fails on the page is an answer with `success` false."""
+    """Do one action. A failure on the page is an answer with `success` false."""
     return executed(hosts.find(access.project, id), body)
 
 
@@ -307,20 +307,20 @@ def observe(
 
 @router.post("/{id}/page/scrape")
 def scrape(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> responses.DataResponse:
-    """Read the page: Markdown, pictures, or what a model makes of it."""
+    """Read the page as Markdown, pictures, or data from a model."""
     return scraped(hosts.find(access.project, id), body)
 
 
 @router.post("/{id}/page/screenshot")
 def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
-    """A picture of the page, secrets covered."""
+    """Return a picture of the page, with secrets covered."""
     picture = hosts.find(access.project, id).live().page.screenshot()
     return Picture(screenshot=base64.b64encode(picture).decode(), mime_type="image/png")
 
 
 @router.post("/{id}/page/secret")
 def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
-    """Return whether an action's text is a secret, by its field. The action is not executed."""
+    """Check if the field of an action is secret, without doing the action."""
     hosted = hosts.find(access.project, id)
     action, driver = requests.action_of(body, files_of(hosted)), hosted.live().core.driver
     live = driver.live
@@ -333,7 +333,7 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
 
 
 def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
-    """A session that is open, was, or is in a recording of the project's."""
+    """Return a session that is open, has ended, or is in a recording of the project."""
     try:
         return hosts.find(access.project, id)
     except UnknownSessionError:
@@ -341,14 +341,14 @@ def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
 
 
 def _own(request: Request) -> Callable[[str], bool]:
-    """Return a function that tells a name of this server's from others."""
+    """Return a function that recognises names of this server."""
     settings = request.app.state.settings
     names = set() if settings.keyless else {*settings.hosts, request.url.hostname or ""}
     return lambda host: bool(host) and host in {name.lower() for name in names}
 
 
 def _host_of(cookie: Mapping[str, Json]) -> str:
-    """Return the host that a cookie is for, in lower case; empty where it names none."""
+    """Return the host of a cookie in lower case; empty if it names none."""
     try:
         named = cookie.get("domain") or urlsplit(str(cookie.get("url") or "")).hostname or ""
     except ValueError:
@@ -357,7 +357,7 @@ def _host_of(cookie: Mapping[str, Json]) -> str:
 
 
 def _viewer(request: Request, hosted: Hosted) -> str:
-    """The console's page of the session, or of its recording if it is the session's own."""
+    """Return the console's page of the session, or of its recording if that is its own."""
     recording, _, number = hosted.id.partition(".")
     page = f"{str(request.base_url).rstrip('/')}/r/{recording}"
     return f"{page}/session/{number}" if number else page

@@ -1,4 +1,4 @@
-"""Files at signed addresses: an address can be read without a key until it expires."""
+"""The route of files at signed addresses, which need no key until they expire."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def file(
             return RedirectResponse(address, 307, headers={"Cache-Control": "no-store"})
     if suffix == ".html":
         headers["Content-Security-Policy"] = _PAGE
-    # Starlette answers ranges, without which no player can jump.
+    # Starlette supports ranges, which players need to seek.
     return FileResponse(found, media_type=kind, headers=headers)

@@ -1,4 +1,4 @@
-"""A recording's steps: a page of them on their lines, and one whole."""
+"""Routes of a recording's steps: a page of their lines, and one step in full."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def steps(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     filter: FilterText = "",
 ) -> RowsView:
-    """Steps on their lines, in the order in which they were asked."""
+    """Return the lines of steps, in the order of their calls."""
     with access.library.opened(id) as loaded:
         meant = loaded.facts.where(filter) if filter.strip() else range(1, len(loaded.facts.steps) + 1)
         rules = access.library.rules(id)
@@ -42,7 +42,7 @@ def steps(
 
 @router.get("/recordings/{id}/steps/{number}", response_model_exclude_unset=True, responses=MISSING)
 def step(access: Reader, id: Id, number: Number) -> StepView:
-    """One step with all that is kept of it."""
+    """Return one step with all recorded data."""
     with access.library.opened(id) as loaded:
         loaded.recording.step(number)
         return _whole(access, id, loaded, number)
@@ -50,7 +50,7 @@ def step(access: Reader, id: Id, number: Number) -> StepView:
 
 @router.get("/recordings/{id}/steps/{number}/messages", response_model_exclude_unset=True, responses=MISSING)
 def messages(access: Reader, id: Id, number: Number) -> MessagesView:
-    """All that a model saw in a step: the whole of its prompt."""
+    """Return the whole prompt of a model call."""
     with access.library.opened(id) as loaded:
         loaded.recording.step(number)
         turn = loaded.facts.turn(number)
@@ -67,7 +67,7 @@ def messages(access: Reader, id: Id, number: Number) -> MessagesView:
 def picture(
     access: Reader, id: Id, number: Number, place: Annotated[int, Path(ge=0, le=2 * MOST)]
 ) -> Response:
-    """A picture of a step's question or answer, by its place among the step's `pictures`."""
+    """Return a picture of a step's question or answer, by its index in the step's `pictures`."""
     with access.library.opened(id) as loaded:
         loaded.recording.step(number)
         found = pictures(loaded.facts, loaded.facts.steps[number - 1])

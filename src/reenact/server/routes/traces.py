@@ -17,7 +17,7 @@ router = APIRouter(tags=["traces"])
 
 
 async def traces(request: Request, access: Writer) -> Response:
-    """Spans, or log records of the GenAI conventions: acknowledged when they are on the disk."""
+    """Store spans, or log records of the GenAI conventions, and acknowledge them."""
     collecting: Collecting = request.app.state.collecting
     return await collected(request, partial(collecting.take, access.project), collecting.gate)
 

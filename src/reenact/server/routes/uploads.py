@@ -1,4 +1,4 @@
-"""Recordings as they are written elsewhere: `REENACT_SERVER` names this server there."""
+"""Routes that receive recordings while other machines write them (`REENACT_SERVER`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reenact.team.ship import upload_format
 router = APIRouter(tags=["uploads"])
 
 AGAIN = 60
-"""Seconds after which it may be tried again where there was no room."""
+"""Seconds after which a client may try again if there was no room."""
 
 
 class PieceSaid(BaseModel):
@@ -89,7 +89,7 @@ _OFFSET: dict[int | str, dict[str, Any]] = {
 
 
 def no_room(why: str) -> HTTPException:
-    """Answer that there is no room now, and when to try again."""
+    """Return the error that there is no room now, with the time to try again."""
     return HTTPException(507, why, headers={"Retry-After": str(AGAIN)})
 
 
@@ -116,7 +116,8 @@ Body = Annotated[bytes, Depends(_body)]
 def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
     """Append pieces of many recordings' files.
 
-    The body's first line says which pieces follow; `docs/uploads.md` has its form. Each piece has an answer of its own.
+    The body's first line describes the pieces that follow; `docs/uploads.md` has its form. Each piece has its own
+    answer.
     """
     try:
         pieces, live = upload_format.unpacked(body)
@@ -149,7 +150,7 @@ def append(
     body: Body,
     offset: Annotated[int, Query(ge=0, lt=1 << 62)] = 0,
 ) -> Length:
-    """Append whole lines to one file, where `offset` is its length."""
+    """Append whole lines to one file; `offset` must be its length."""
     return _one(request, access, upload_format.Piece(id, name, offset, body))
 
 
@@ -167,7 +168,7 @@ def length(access: Writer, id: Id, name: Name) -> Response:
 
 @router.put("/recordings/{id}/blobs/{digest}", openapi_extra=_BYTES, responses=_ERRORS)
 def blob(request: Request, access: Writer, id: Id, digest: Digest, body: Body) -> Length:
-    """Keep a blob; the bytes must have the hash that is their name."""
+    """Store a blob; its name must be the hash of its bytes."""
     return _one(request, access, upload_format.Piece(id, f"sha256:{digest}", 0, body))
 
 

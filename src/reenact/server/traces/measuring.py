@@ -1,4 +1,4 @@
-"""Metrics of traces on their way to recordings."""
+"""Metrics of received traces."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from reenact.server.traces.traces import Traces
 
 
 class TraceMeasures:
-    """Reads the counts of traces when they are asked for.
+    """Reads the counts of a collector's traces on request.
 
     Args:
-        traces: Those of a collector.
+        traces: The traces of a collector.
     """
 
     def __init__(self, traces: Traces) -> None:
         self._traces = traces
 
     def collect(self) -> Iterator[Metric]:
-        """The counts, as they stand."""
+        """Yield the current counts."""
         return families([("", self._traces)])
 
 
 def families(traces: Iterable[tuple[str, Traces]]) -> Iterator[Metric]:
-    """The counts of several.
+    """Yield the counts of several projects' traces.
 
     Args:
-        traces: Each with the project that it is of; nothing for none.
+        traces: Pairs of a project, or "", and its traces.
     """
     spans = CounterMetricFamily(
         "reenact_spans", "Spans that were received, by result.", labels=["project", "outcome"]

@@ -25,7 +25,7 @@ from reenact.analysis.interchange.importers.otel import wire
 from reenact.analysis.interchange.importers.otel.span import Span
 
 MOST = 64 << 20
-"""The largest request in bytes, unpacked."""
+"""Most bytes of an uncompressed request."""
 
 _LOGS = "/v1/logs"
 PATHS = ("/v1/traces", _LOGS)
@@ -36,9 +36,9 @@ _CODES = {400: 3, 403: 7, 404: 5, 405: 12, 413: 3, 415: 3, 429: 8, 503: 14}
 _ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 Take = Callable[[list[Span]], int]
-"""Keep the spans of a request; the request is acknowledged only when it returns.
+"""A function that stores the spans of a request, which is acknowledged when it returns.
 
-It returns the number of spans left out. An OSError is answered with 503, upon which senders try again.
+It returns the number of left out spans. An OSError is answered with 503, after which senders try again.
 """
 
 
@@ -52,13 +52,13 @@ class TraceRefusal(Exception):
 
 
 class Gate:
-    """The limit of data taken in at once; more is told to come again.
+    """The limit of data received at once; senders of more must try again.
 
-    The sender has a queue on its disk.
+    Senders keep a queue.
 
     Args:
-        room: Returns an empty text if the disk has room, else the reason.
-        most: The largest number of bytes of requests, packed and unpacked, held at once.
+        room: Returns "" if the disk has room, else the reason.
+        most: Most bytes of requests in memory, compressed and uncompressed.
     """
 
     def __init__(self, room: Callable[[], str] = lambda: "", most: int = 4 * MOST) -> None:
@@ -67,12 +67,12 @@ class Gate:
         self._held = 0
 
     def open(self) -> None:
-        """Check for room before a request is read. Raises Refused."""
+        """Check for room before a request is read. Raises TraceRefusal."""
         if said := self._room():
             raise TraceRefusal(429, f"no more spans are accepted: the disk has {said}", again=30)
 
     def hold(self, size: int) -> None:
-        """Count bytes that are held in memory. Raises Refused where they are too many."""
+        """Count bytes in memory. Raises TraceRefusal if they are too many."""
         if self._held + size > self._most:
             raise TraceRefusal(429, "too many requests at once; send this one again later", again=1)
         self._held += size
@@ -94,11 +94,11 @@ def application(
     """Make the application.
 
     Args:
-        take: Keeps the spans of a request.
+        take: Stores the spans of a request.
         settle: Called repeatedly, to make recordings.
         every: Seconds between those calls.
-        end: Called once, as it ends.
-        gate: The limit of data taken in at once.
+        end: Called once, when the application ends.
+        gate: The limit of data received at once.
         more: More routes.
     """
     gate = gate or Gate()
@@ -111,7 +111,7 @@ def application(
         async def again() -> None:
             while True:
                 await anyio.sleep(every)
-                # A failure to make recordings must not stop the intake.
+                # A failure here must not stop the application.
                 with suppress(Exception):
                     await run_in_threadpool(settle)
 
@@ -129,7 +129,7 @@ def application(
 
 
 async def collected(request: Request, take: Take, gate: Gate) -> Response:
-    """Answer a request of spans, or of log records."""
+    """Answer a request with spans or log records."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     held = 0
 
@@ -159,14 +159,14 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
 
 
 def _acknowledged(kind: str, left_out: int, *, logs: bool) -> Response:
-    """Acknowledge a request: all of it, or all but the spans that need not be sent again."""
+    """Acknowledge a request, with the number of spans that were left out."""
     why = "their trace was recorded by an earlier collector, which has ended"
     if kind == _JSON:
         what = "rejectedLogRecords" if logs else "rejectedSpans"
         told = {"partialSuccess": {what: str(left_out), "errorMessage": why}} if left_out else {}
         return Response(orjson.dumps(told), media_type=kind)
     if not left_out:
-        # A response that says nothing.
+        # An empty protobuf message is an empty body.
         return Response(b"", media_type=kind)
     answer = ExportLogsServiceResponse() if logs else ExportTraceServiceResponse()
     if isinstance(answer, ExportLogsServiceResponse):
@@ -233,7 +233,7 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
 
 
 def _refusal(status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> Response:
-    """An error as OTLP has it: a `google.rpc.Status` in the form that the request came in."""
+    """Return an error in OTLP's form, a `google.rpc.Status` in the encoding of the request."""
     kind = kind.partition(";")[0].strip().lower()
     line = " ".join(text.split())
     code = _CODES.get(status, 2)

@@ -1,4 +1,4 @@
-"""Run the collector as a server: listen, make recordings as traces end, lose no spans."""
+"""Run the collector as a server: listen, and make recordings of complete traces."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from reenact.server.traces.traces import KeptTrace, Traces
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address to listen at: an open socket, and the URL for senders."""
+    """The address of the collector: an open socket, and the URL for senders."""
 
     socket: socket.socket
     url: str
 
 
 def listen(host: str, port: int) -> Address:
-    """Open the port; 0 is any that is free. Raises UsageError where it cannot be had."""
+    """Open the port; 0 for any free one. Raises UsageError if it cannot be opened."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         found = socket.create_server((host, port), family=family, backlog=128)
@@ -54,9 +54,9 @@ def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None],
     """Return the application with `/health`, `/ready` and `/metrics`.
 
     Args:
-        traces: The traces that take the spans; its clock is `time.monotonic`.
+        traces: Receives the spans; its clock is `time.monotonic`.
         settle: Called repeatedly, to make recordings.
-        end: Called once, as it ends.
+        end: Called once, when the application ends.
         token: The token to read metrics from other machines; empty for none.
     """
     registry = CollectorRegistry()
@@ -102,12 +102,12 @@ def serve(
     """Collect until interrupted.
 
     Args:
-        traces: Where the spans go; its clock is `time.monotonic`.
-        address: Where to listen.
-        token: By which metrics may be read from other machines; empty for none.
-        kept: Told of each recording.
-        failed: Told of a trace that could not be recorded.
-        ended: Called when all that had come is recorded.
+        traces: Receives the spans; its clock is `time.monotonic`.
+        address: The address to listen on.
+        token: The token to read metrics from other machines; empty for none.
+        kept: Called with each recording.
+        failed: Called with a message for a trace that could not be recorded.
+        ended: Called when all received spans are recorded.
     """
 
     def settle(*, all: bool = False) -> None:
@@ -130,7 +130,7 @@ def serve(
     try:
         uvicorn.Server(config).run(sockets=[address.socket])
     except KeyboardInterrupt:
-        # Uvicorn ends in good order, and then repeats the signal that it was ended by.
+        # Uvicorn shuts down in order, and then raises the signal again.
         return
     finally:
         address.socket.close()

@@ -1,11 +1,11 @@
-"""Keep arriving spans on disk, and make a recording of each complete trace.
+"""Store received spans on disk, and make a recording of each complete trace.
 
-No message tells the end of a trace. It counts as complete when its outermost span has come (spans are sent as they
-end) and no span of it has come for a while; without an outermost span, after a longer silence. Later spans make the
-recording anew, under its id, as long as the collector runs.
+No message marks the end of a trace. It counts as complete when its outermost span has come (spans are sent when they
+end) and no other span has come for a while; without an outermost span, after a longer time. While the collector runs,
+later spans replace the recording, under the same id.
 
-Until then a trace's spans are in a file of its own in the store, a line each, without their secrets: a collector that
-is killed loses none, and the next one resumes with the file.
+Until then, the spans of a trace are in a file in the store, one on each line, without their secrets. So a collector
+that is killed loses none, and the next one resumes with the file.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ QUIET = 2.0
 PATIENCE = 60.0
 LATE = 600.0
 FOLDER = "traces"
-"""The folder in a home where spans lie until they are recordings."""
+"""The folder in a home with the spans that are not recordings yet."""
 
 _AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class KeptTrace:
-    """A trace that became a recording, or became it anew."""
+    """A trace of which a recording was made or replaced."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class KeptTrace:
 
 @dataclass(slots=True)
 class _Trace:
-    """A trace under way. Times are seconds of the clock that the caller has."""
+    """An incomplete trace. Times are seconds of the caller's clock."""
 
     last: float
     whole: bool = False
@@ -77,16 +77,16 @@ class Counts:
 
 
 class Traces:
-    """Spans by their traces, on their way to recordings.
+    """Collects spans by their traces, and makes recordings of them.
 
     Args:
-        store: Where the recordings go.
-        quiet: How many seconds after its last span a trace with an outermost span is whole.
-        patience: The same for a trace whose outermost span has not come.
-        tags: More tags for the recordings.
-        now: The time as it begins, by the clock that the calls have.
+        store: The store of the recordings.
+        quiet: Seconds after its last span after which a trace with an outermost span is complete.
+        patience: The same for a trace without an outermost span.
+        tags: Further tags for the recordings.
+        now: The current time, by the clock of the calls.
 
-    Every method may be called by any thread.
+    All methods may be called from any thread.
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class Traces:
         self._resume(now)
 
     def take(self, spans: Iterable[Span], now: float) -> int:
-        """Keep spans; they are on the disk when it returns. Raises OSError if that fails.
+        """Store spans on the disk. Raises OSError if that fails.
 
-        Returns the number left out because an earlier collector recorded their traces.
+        Returns the number of spans left out because an earlier collector recorded their traces.
         """
         sorted_out: dict[str, list[Span]] = {}
         for span in spans:
@@ -124,7 +124,7 @@ class Traces:
             for trace, each in sorted_out.items():
                 self._take(trace, each, now)
             late = self.counts.late - late
-        # Others are taken meanwhile.
+        # Without the lock, so that other requests are not blocked.
         self._sync([self.folder, *map(self._file, sorted_out)])
         return late
 
@@ -138,18 +138,18 @@ class Traces:
     def settle(
         self, now: float, *, all: bool = False, failed: Callable[[str], None] | None = None
     ) -> list[KeptTrace]:
-        """Make recordings of the traces that are whole.
+        """Make recordings of complete traces.
 
         Args:
             now: The time.
-            all: Of all of them: it ends here. Their files are removed then.
-            failed: Told of a trace that cannot be made a recording; its file stays.
+            all: Make recordings of all traces, and remove their files, at the end.
+            failed: Called with a message for a trace that cannot be recorded; its file stays.
         """
         found = []
         with self._lock:
             known = list(self._traces)
         for trace in known:
-            # One at a time, so that who sends meanwhile does not wait for all of them.
+            # Lock for one trace at a time, so that requests do not wait for all of them.
             with self._lock:
                 try:
                     found += self._settle(trace, now, all=all)
@@ -187,15 +187,15 @@ class Traces:
         self.counts.spans += sum(not span.loose for span in spans)
         under_way = self._traces.get(trace)
         if Tombstones(self._store.root).get(_recording_id(trace)) is not None:
-            # Its recording was deleted, and does not come back with a span that is late.
+            # Its recording was deleted, and a late span must not bring it back.
             self.counts.late += len(spans)
             return
         if under_way is None and self._store.folder(_recording_id(trace)).exists():
-            # Recorded by a collector that has ended: its other spans are not here any more.
+            # An earlier collector recorded it, so its other spans are not here any more.
             self.counts.late += len(spans)
             return
         seen = under_way.seen if under_way is not None else set()
-        # A sender without an answer sends again; a span sent at its start comes a second time at its end.
+        # Spans may come twice: a sender without an answer repeats them, and some are sent at their start, too.
         spans = list({key: span for span in spans if (key := _key(span)) not in seen}.values())
         if not spans:
             return
@@ -222,7 +222,7 @@ class Traces:
                 while left:
                     left = left[os.write(file, left) :]
             except OSError:
-                # The sender will send all of it again.
+                # The sender will repeat the request.
                 os.ftruncate(file, start)
                 raise
         finally:
@@ -261,17 +261,17 @@ class Traces:
 
 
 def _key(span: Span) -> tuple[str, int, str]:
-    """Return the identity of a span, or of an event that came by itself, within its trace."""
+    """Return the identity of a span, or of a separate event, within its trace."""
     return (span.id, span.ended, repr(span.events) if span.loose else "")
 
 
 def _known(trace: str) -> str:
-    """A trace's id as a file may be named."""
+    """Return a trace's id in a form for file names."""
     return trace if _ID.fullmatch(trace) else hashlib.sha256(trace.encode()).hexdigest()[:32]
 
 
 def _recording_id(trace: str) -> str:
-    """The id of a trace's recording: always the same, so that a trace is never two recordings."""
+    """Return the id of a trace's recording, which depends only on the trace."""
     number = int.from_bytes(hashlib.sha256(f"reenact trace {trace}".encode()).digest()[:8], "big")
     letters = []
     for _ in range(10):
@@ -286,7 +286,7 @@ def _read(file: Path) -> list[Span]:
         try:
             item: dict[str, Any] = orjson.loads(line)
         except orjson.JSONDecodeError:
-            # The last line of a collector that was killed as it wrote; its sender was not told that it is kept.
+            # A collector was killed while it wrote the last line, which was not acknowledged.
             continue
         events = tuple(SpanEvent(**event) for event in item.pop("events"))
         found.append(Span(**item, events=events))

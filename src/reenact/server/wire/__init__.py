@@ -1,1 +1,1 @@
-"""Hosted browser sessions and agents, and their requests over the network."""
+"""Hosted browser sessions and agents, and their requests and answers."""

@@ -1,4 +1,4 @@
-"""Actions that were sent, done in the session that they are for."""
+"""Do the actions of requests in their sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reenact.server.wire.stored_files import SessionFiles
 def executed(hosted: Hosted, body: Mapping[str, Any]) -> responses.ExecutionResponse:
     """Run an action.
 
-    A failure on the page is an answer. Raises UsageError for an invalid action.
+    A failure on the page is a result. Raises UsageError for an invalid action.
     """
     live = hosted.live()
     action = requests.action_of(body, files_of(hosted))
@@ -27,7 +27,7 @@ def executed(hosted: Hosted, body: Mapping[str, Any]) -> responses.ExecutionResp
 
 
 def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
-    """Read the page that a session is at. Raises SessionError where that cannot be."""
+    """Read a session's page. Raises SessionError if that fails."""
     live = hosted.live()
     action = requests.action_of(requests.scrape_of(body), files_of(hosted))
     result = run(live.core.perform(action))
@@ -38,7 +38,7 @@ def scraped(hosted: Hosted, body: Mapping[str, Any]) -> responses.DataResponse:
 
 
 def files_of(hosted: Hosted) -> SessionFiles:
-    """A session's files. Raises SessionError for one of the past."""
+    """Return a session's files. Raises SessionError for a past session."""
     if hosted.files is None:
         raise SessionError("the session is closed: start a new one")
     return hosted.files

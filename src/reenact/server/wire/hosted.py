@@ -1,6 +1,6 @@
-"""The browser sessions of the server, open and ended: each belongs to one project.
+"""The browser sessions of the server, open and ended, each of one project.
 
-A session records itself in its project's home, as in a program; it has a browser and a thread of its own.
+A session records itself in its project's home, as in a program, and has its own browser and thread.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from reenact.errors import SessionError
 from reenact.server.wire.stored_files import SessionFiles
 
 MOST = 8
-"""Sessions that may be open at once: each is a browser."""
+"""Most open sessions; each is a browser."""
 
 KEPT = 200
-"""The number of ended sessions kept in memory; their recordings stay in any case."""
+"""Most ended sessions in memory; their recordings stay in any case."""
 
 _PULSE = 0.5
-"""Seconds between looks at which of them have ended by themselves."""
+"""Seconds between checks for sessions that have ended by themselves."""
 
 _GRACE = 1.5
-"""Seconds that agents are given to finish a step when the server stops."""
+"""Seconds for agents to finish a step when the server stops."""
 
 
 class UnknownSessionError(SessionError):
@@ -53,9 +53,9 @@ class Hosted:
     Attributes:
         session: The session itself.
         project: The project whose keys have access to it.
-        files: Its uploads and downloads; None for one of an earlier run.
-        created: The moment it began; `used`: of its last request; `closed`: of its end.
-        reason: The reason of its end, in words; `cause` in one.
+        files: Its uploads and downloads; None for a session of an earlier run.
+        created: Its start; `used` is the time of its last request, `closed` its end.
+        reason: The reason of its end, in words; `cause` is the same as one word.
         agents: The agents that work or worked in it, by id.
         key: The secret in the address of its browser, for programs; valid for this session only.
         ended: Set once its recording is sealed, some time after `closed`.
@@ -74,7 +74,7 @@ class Hosted:
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def __post_init__(self) -> None:
-        """One that was closed before it is known here has ended."""
+        """Set `ended` if the session is closed already."""
         if self.closed is not None:
             self.ended.set()
 
@@ -84,7 +84,7 @@ class Hosted:
         return self.session.id
 
     def live(self) -> Session:
-        """The session, to do something with it. Raises SessionError where it has ended."""
+        """Return the open session. Raises SessionError if it has ended."""
         if self.closed is not None:
             raise SessionError(f"the session is closed ({self.reason}): start a new one")
         self.used = datetime.now(UTC)
@@ -92,11 +92,11 @@ class Hosted:
 
 
 class Hosting:
-    """All of them.
+    """All sessions of the server.
 
     Args:
-        most: So many may be open at once.
-        reach: Which machines their pages may be opened from.
+        most: Most open sessions.
+        reach: The machines whose pages they may open.
     """
 
     def __init__(self, most: int = MOST, reach: Reach = PUBLIC) -> None:
@@ -108,14 +108,14 @@ class Hosting:
         self._lock = threading.Lock()
         self._pulse: threading.Thread | None = None
 
-    # -- to open, to find, to end ----------------------------------------------------------------------------
+    # -- open, find, stop ------------------------------------------------------------------------------------
 
     def start(self, project: str, home: Path, options: Mapping[str, Any]) -> Hosted:
         """Open a session in a project's home.
 
         Raises:
-            BusyError: As many are open as may be, or the server is about to stop.
-            UsageError: An option that cannot be.
+            BusyError: The limit of open sessions is reached, or the server is stopping.
+            UsageError: An invalid option.
             SessionError: The browser does not start.
         """
         with self._lock:
@@ -133,7 +133,7 @@ class Hosting:
                 self._starting -= 1
 
     def find(self, project: str, id: str) -> Hosted:
-        """A project's session. Raises UnknownSessionError, also for one of another project."""
+        """Return a project's session. Raises UnknownSessionError, also for other projects' ones."""
         with self._lock:
             found = self._all.get(id)
         if found is None or found.project != project:
@@ -144,19 +144,19 @@ class Hosting:
         """Return the session with this key. Raises UnknownSessionError."""
         with self._lock:
             found = self._all.get(id)
-        # Compared even where there is none: the time tells nothing.
+        # Compare even if there is no such session, so that the time does not reveal it.
         right = secrets.compare_digest(key.encode(), (found.key if found is not None else "").encode())
         if found is None or not right or found.closed is not None:
             raise UnknownSessionError(f"there is no session {id} here")
         return found
 
     def of(self, project: str) -> list[Hosted]:
-        """A project's sessions, the newest first."""
+        """Return a project's sessions, the newest first."""
         with self._lock:
             return [one for one in reversed(self._all.values()) if one.project == project]
 
     def agent(self, project: str, id: str) -> tuple[Hosted, Agent]:
-        """A project's agent, and where it works. Raises UnknownSessionError."""
+        """Return a project's agent and its session. Raises UnknownSessionError."""
         for hosted in self.of(project):
             if id in hosted.agents:
                 return hosted, hosted.agents[id]
@@ -181,7 +181,7 @@ class Hosting:
             hosted.ended.set()
 
     def close(self) -> None:
-        """Close all sessions, agents first. No other one is opened any more."""
+        """Stop all agents, then all sessions; open no more."""
         with self._lock:
             self._stopping = True
             running = [one for one in self._all.values() if not one.ended.is_set()]
@@ -233,7 +233,7 @@ class Hosting:
             _clear(self._all.pop(id))
 
     def _watch(self) -> None:
-        """Close sessions that ended by their own clock, so that their recordings are closed too."""
+        """Close sessions that ended by a time limit, so that their recordings are sealed."""
         while not self._stopping:
             time.sleep(_PULSE)
             with self._lock:

@@ -1,4 +1,4 @@
-"""Mend a failed step of a client's session, as `heal="auto"` does, in its own recording."""
+"""Mend a failed step of a client's session, as `heal="auto"` does, in its recording."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _HEAL: TypeAdapter[heal_record.HealRecord] = TypeAdapter(heal_record.HealRecord)
 class Mending(BaseModel):
     """The result of mending a failed step.
 
-    `mend` is what was done, or null, and then `refusals` tells why each rung did nothing;
-    `outcomes` are the actions that were done for it, its own the last. `asks` says
-    that only what the program expects could verify it; `model` whether there is a model here to ask.
+    `mend` is the mend, or null; then `refusals` has the reason of each rung. `outcomes` are the actions that were done,
+    its own the last. `asks` is true if only the program's own expectation could verify it; `model` if the server has a
+    model to ask.
     """
 
     key: str
@@ -43,10 +43,10 @@ class Mending(BaseModel):
 
 
 def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
-    """Mend a step of the session's, which failed: the last of the first `count`.
+    """Mend a failed step of the session, the last of the first `count`.
 
     Raises:
-        UsageError: It did not fail, or was another one.
+        UsageError: It did not fail, or is another action.
     """
     session = hosted.live()
     action = requests.action_of(_mapping(body, "action"), files_of(hosted))
@@ -85,9 +85,9 @@ def kept(hosted: Hosted, body: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
-    """Return the judge of an expectation, or None without one.
+    """Return the check of an expectation, or None without one.
 
-    Where the program judges itself, note that it would be asked.
+    If the program itself must check it, note in `asked` that it would be asked.
     """
     if expect is None:
         return None

@@ -12,7 +12,7 @@ from reenact.server.wire.hosted import Hosted, UnknownSessionError
 
 
 def recalled(project: str, home: Path, id: str) -> Hosted:
-    """A session by its recording, as one that has ended. Raises UnknownSessionError."""
+    """Return an ended session from its recording. Raises UnknownSessionError."""
     session = Session(id, home=home)
     try:
         footage = session.core.recording.footage(id)

@@ -1,7 +1,7 @@
-"""Read requests: the options and actions of a session, from this client and another.
+"""Read requests of Reenact's client and `notte-sdk`: a session's options and actions.
 
-A key gives use of the server's browser, not of the server: no option and no action names a file, a program or
-a folder of the server, and no page of its disk is opened.
+A key allows to use the server's browser, but not the server: no option and no action may name a file, a program or a
+folder of the server, and no page of its disk is opened.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from reenact.errors import UsageError
 from reenact.server.wire.stored_files import SessionFiles
 
 LONGEST = 24 * 60
-"""Minutes that a session may last at most."""
+"""Most minutes of a session."""
 
 DEFAULTS = frozenset({"gemini/gemini-3.5-flash", "vertex_ai/gemini-3.5-flash"})
-"""The models that `notte-sdk` 1.9.7 names where its user named none."""
+"""The models that `notte-sdk` 1.9.7 names if its user named none."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class _Plain(BaseModel):
-    """Options that mean here what they mean on the user's own machine."""
+    """Options with the same meaning as in a local session."""
 
     headless: bool = True
     user_agent: str = ""
@@ -46,7 +46,7 @@ class _Plain(BaseModel):
 
 
 class AgentRequest(BaseModel):
-    """The options to start an agent with."""
+    """The options that start an agent."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -70,12 +70,12 @@ _IGNORED = frozenset({
     "solve_captchas", "wait_for_authentication", "block_ads", "auth_retry", "use_file_storage", "perception_type",
     "storage", "open_viewer",
 })  # fmt: skip
-"""Options of the hosted service that do not change the requests to a page."""
+"""Options of the hosted service that do not change the requests to pages, and are ignored."""
 
 _ABSENT = frozenset(
     {"web_bot_auth", "auth_ids", "advanced_stealth", "vault_id", "profile", "aspect_ratio", "proxies"}
 )
-"""Options that would change them: refused unless empty.
+"""Options of the hosted service that would change them, and are refused unless empty.
 
 `proxies=True` is the other client's default.
 """
@@ -86,22 +86,22 @@ _FLAG = re.compile(
     r"disable-notifications|disable-popup-blocking|disable-infobars|disable-dev-shm-usage|disable-extensions|"
     r"autoplay-policy|font-render-hinting|force-color-profile)(=.*)?"
 )
-"""Browser arguments that a client may give; others start programs, or access files."""
+"""Browser arguments that a client may give; others could start programs or access files."""
 
 _DECORATION = frozenset({"category", "description", "param", "text_label", "status", "actor"})
 _UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
 
 
 def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) -> dict[str, Any]:
-    """A session's options.
+    """Return a session's options.
 
     Args:
-        given: As they were sent.
-        foreign: By another client than Reenact's own.
-        alone: Whether the server asks for no keys: it is for one person on this machine, and so are its browsers.
+        given: The options of the request.
+        foreign: True for another client than Reenact's own.
+        alone: True if the server needs no keys, and so serves one person on this machine.
 
     Raises:
-        UsageError: One has no meaning here, or is not for others to set.
+        UsageError: An option is not supported, or cannot be set by clients.
     """
     asked = {name: value for name, value in given.items() if value is not None}
     if "timeout_minutes" in asked:
@@ -133,14 +133,14 @@ def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) 
 
 
 def action_of(given: Mapping[str, Any], files: SessionFiles) -> do.Action:
-    """An action as it is to be done here.
+    """Return an action in the form for this server.
 
     Args:
-        given: As it was sent.
-        files: The session's: an upload names one of them.
+        given: The action of the request.
+        files: The session's files, which an upload may name.
 
     Raises:
-        UsageError: There is no such action, or it is not for others to do here.
+        UsageError: There is no such action, or clients may not do it.
     """
     asked = {name: value for name, value in given.items() if name not in _DECORATION and value is not None}
     kind = asked.get("type")
@@ -168,7 +168,7 @@ def action_of(given: Mapping[str, Any], files: SessionFiles) -> do.Action:
 
 
 def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `scrape` as its own route has them. Raises UsageError."""
+    """Return the fields of a `scrape` request. Raises UsageError."""
     asked = {name: value for name, value in given.items() if value is not None}
     if asked.pop("use_link_placeholders", False):
         raise UsageError("scrape(use_link_placeholders=…) is not supported")
@@ -178,7 +178,7 @@ def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_address(url: str) -> None:
-    """Check that an address is on the web. Raises UsageError: the server's disk is not readable."""
+    """Check that an address is on the web. Raises UsageError, for example for the server's disk."""
     try:
         check_scheme(typed(url))
     except RefusedAddressError as error:
@@ -192,7 +192,7 @@ def model_of(named: str | None, default: str | None, *, foreign: bool) -> str | 
     """
     if named is None or (foreign and named in DEFAULTS and default):
         return default
-    # A name may hold no address: the server's keys go to the providers that they are for.
+    # A name must not contain an address, so that the server's keys are only sent to their providers.
     return full_name(named)
 
 
@@ -217,7 +217,7 @@ def _allowed(action: do.Action, files: SessionFiles) -> do.Action:
 
 
 def _selector(given: Mapping[str, Any]) -> str | dict[str, Any]:
-    """A selector of several, or the one that it comes down to."""
+    """Return a dict of selectors, or the only one."""
     if not given.keys() & {"css_selector", "xpath_selector", "playwright_selector"}:
         return dict(given)
     known = {

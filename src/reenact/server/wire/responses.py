@@ -1,6 +1,6 @@
-"""Answers over the network: the same shapes for this client and for `notte-sdk` 1.9.7.
+"""Answers of the browser API, the same for Reenact's client and for `notte-sdk` 1.9.7.
 
-That client ignores unknown fields; this one also reads `outcome`, `element` and others.
+`notte-sdk` ignores unknown fields; Reenact's client also reads `outcome`, `element` and others.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SessionResponse(BaseModel):
 
 
 class ErrorResponse(BaseModel):
-    """An action's error, as a client makes one of its own of it."""
+    """An action's error, from which a client makes an exception."""
 
     error_type: str
     dev_message: str
@@ -84,7 +84,7 @@ class DataResponse(BaseModel):
 
 
 class ExecutionResponse(BaseModel):
-    """The result of an action: `outcome` is the whole recorded one, `step` its step there."""
+    """The result of an action: `outcome` is the recorded one, `step` its step in the recording."""
 
     action: dict[str, Json]
     success: bool
@@ -99,7 +99,7 @@ class ExecutionResponse(BaseModel):
 
 
 class InteractionResponse(BaseModel):
-    """Something that can be done with an element; `element` is what is known of that."""
+    """A possible action on an element; `element` has the known facts."""
 
     type: str
     id: str
@@ -111,7 +111,7 @@ class InteractionResponse(BaseModel):
 
 
 class MetadataResponse(BaseModel):
-    """The place of an observation."""
+    """The page of an observation."""
 
     title: str
     url: str
@@ -140,7 +140,7 @@ class ObservationResponse(BaseModel):
 
 
 class FileInfo(BaseModel):
-    """A file of a session's."""
+    """A file of a session."""
 
     id: str
     session_id: str
@@ -191,10 +191,10 @@ def execution(
     """Describe the outcome of an action.
 
     Args:
-        asked: The action as sent; it is returned without the values of secret fields.
-        action: The action as performed.
+        asked: The action of the request, which is returned without the values of secret fields.
+        action: The performed action.
         result: Its result.
-        outcome: Its result as recorded.
+        outcome: Its recorded result.
     """
     shown = {name: value for name, value in asked.items() if name != "actor"}
     if "value" in shown and (said := getattr(result.action, "value", None)) != getattr(action, "value", None):
@@ -210,7 +210,7 @@ def execution(
         )
     told = dict(outcome)
     told["data"] = _plain(result.data)
-    if not result.success and outcome["success"]:  # the page was read, and not by the model
+    if not result.success and outcome["success"]:  # the page was read, but not by the model
         told |= {"success": False, "message": result.message, "error": {"text": result.message}}
     return ExecutionResponse(
         action=shown,
@@ -254,7 +254,7 @@ def observation(seen: Observation, tab: int | None, began: datetime, ended: date
 
 
 def file(session_id: str, one: File, expires: datetime) -> FileInfo:
-    """A file of a session's."""
+    """A file of a session."""
     return FileInfo(
         id=one.id,
         session_id=session_id,

@@ -17,7 +17,7 @@ from reenact.server.wire.hosted import BusyError, Hosting, UnknownSessionError
 from reenact.server.wire.responses import Json
 
 FOREIGN = "x-notte-sdk-version"
-"""A header that `notte-sdk` sends: it writes some things in its own way."""
+"""A header by which `notte-sdk` is recognised; some of its requests have another form."""
 
 
 BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "The limit of open sessions is reached."}}
@@ -25,10 +25,10 @@ BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "The limit of open
 
 
 class WireRoute(APIRoute):
-    """A route that turns Reenact's errors into answers."""
+    """A route that converts Reenact's errors to answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return a handler that turns errors into answers."""
+        """Return a handler that converts errors to answers."""
         handler = super().get_route_handler()
 
         async def answered(request: Request) -> Response:
@@ -38,7 +38,7 @@ class WireRoute(APIRoute):
                 headers = {ERROR: type(error).__name__}
                 return JSONResponse({"detail": str(error)}, _status(error), headers)
             except Error as error:
-                # Playwright's own: what it says first is what the matter is, its log what was typed.
+                # The first line of Playwright's error is the reason; its log may contain typed values.
                 said = error.message.strip().partition("\n")[0] or type(error).__name__
                 return JSONResponse({"detail": said}, 409, {ERROR: "SessionError"})
 
@@ -54,17 +54,17 @@ def _status(error: ReenactError) -> int:
 
 
 def hosting(request: Request) -> Hosting:
-    """The sessions of the server that is asked."""
+    """Return the sessions of the server."""
     found: Hosting | None = getattr(request.app.state, "hosting", None)
     if found is None:
-        # The port where it listens, as the server that runs it says it.
+        # The port on which the server listens.
         own = (request.scope.get("server") or ("", None))[1] or 0
         found = request.app.state.hosting = Hosting(reach=replace(request.app.state.settings.reach, own=own))
     return found
 
 
 def is_foreign(request: Request) -> bool:
-    """Return whether the client is another one than Reenact's own."""
+    """Return True if the client is not Reenact's own."""
     return FOREIGN in request.headers
 
 

@@ -1,4 +1,4 @@
-"""The files of a session on the server: uploads and downloads. Other files are out of reach."""
+"""The files of a session on the server, uploads and downloads. No other files can be used."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from reenact.core import private
 from reenact.errors import UsageError
 
 LARGEST = 100_000_000
-"""Bytes of the largest file that is taken."""
+"""Most bytes of an uploaded file."""
 TOGETHER = 500_000_000
-"""Bytes of all files of one session that were uploaded."""
+"""Most bytes of all uploaded files of a session."""
 
 _PART = 1 << 20
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
@@ -43,12 +43,12 @@ class File:
 
     @property
     def kind(self) -> str:
-        """Its type by its name."""
+        """Its media type, by its name."""
         return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
 
     @property
     def size(self) -> int:
-        """Its length in bytes."""
+        """Its size in bytes."""
         return self.path.stat().st_size
 
     @property
@@ -66,7 +66,7 @@ class SessionFiles:
     """The files of one session.
 
     Args:
-        folder: Where they are; it is the session's own.
+        folder: The session's folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,7 +78,7 @@ class SessionFiles:
         self._lock = threading.Lock()
 
     def all(self) -> list[File]:
-        """All of them, the oldest first."""
+        """Return all files, the oldest first."""
         folders: list[tuple[Source, Path]] = [
             ("user_upload", self.uploads),
             ("session_download", self.downloads),
@@ -92,11 +92,11 @@ class SessionFiles:
         return sorted(found, key=lambda one: (one.created, one.name))
 
     def find(self, id: str) -> File | None:
-        """One by its id."""
+        """Return the file of an id, or None."""
         return next((one for one in self.all() if one.id == id), None)
 
     def named(self, name: str) -> File:
-        """An uploaded or downloaded one by its name. Raises UsageError where there is none."""
+        """Return an uploaded or downloaded file by its name. Raises UsageError if there is none."""
         for one in self.all():
             if one.name == name:
                 return one
