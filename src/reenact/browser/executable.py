@@ -45,7 +45,7 @@ def find(asked: str | os.PathLike[str] | None = None, *, own: str | None = None)
     for variable in VARIABLES:
         if value := os.environ.get(variable):
             return _there(value, variable)
-    for path in _known(own):
+    for path in _candidates(own):
         if Path(path).exists():
             return path
     raise SessionError(
@@ -63,7 +63,7 @@ def _there(path: str, source: str) -> str:
     return found
 
 
-def _known(own: str | None) -> Iterator[str]:
+def _candidates(own: str | None) -> Iterator[str]:
     if own:
         yield own
     for name in _NAMES:

@@ -48,7 +48,7 @@ def store(tmp_path):
             return recording.path
 
         def known(self, key=KEY, name="shop"):
-            return memory.told(memory.read(Path(self.ran(name=name)), key))
+            return memory.history_of(memory.read(Path(self.ran(name=name)), key))
 
     return Store()
 

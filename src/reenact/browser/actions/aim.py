@@ -99,25 +99,25 @@ class QuietPage:
         return not self._pending
 
 
-async def aim(deed: RunningAction, action: do.Aimed) -> None:
+async def aim(running: RunningAction, action: do.Aimed) -> None:
     """Find the element, its selectors and its fingerprint, and check its identity.
 
     Raises DriftedTarget where the selector finds another element than the step means.
     """
-    live, check = deed.live, deed.check
-    known = deed.known = None if check is None else await check.known()
+    live, check = running.live, running.check
+    known = running.known = None if check is None else await check.known()
     stops = known is not None and _stops(action, known, check)
     bound = stops or (known is not None and known.worded and action.drift is None)
-    calm = QuietPage(live, deed.page)
+    calm = QuietPage(live, running.page)
     end = monotonic() + action.timeout / 1000
     in_vain, gives_up = _in_vain(known, check, calm, end), _gives_up(known, check)
     while True:
-        deed.locator = live.known(action) or await found(live, action, in_vain, known)
+        running.locator = live.known(action) or await found(live, action, in_vain, known)
         # The page's pulse is taken before the look, so that no change between them is missed.
         pulse = asyncio.create_task(calm.quiet()) if bound else None
         try:
             await _look(
-                deed,
+                running,
                 stops=stops and known is not None and (known.worded or bool(known.pasts or known.written)),
             )
         except Error:
@@ -129,28 +129,30 @@ async def aim(deed: RunningAction, action: do.Aimed) -> None:
         finally:
             if pulse is not None:
                 await pulse
-        drifted = _drifted(deed) or await _ambiguous(deed)
+        drifted = _drifted(running) or await _ambiguous(running)
         # A slow look does not count as waiting, or the next run would wait as long for nothing.
-        deed.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
+        running.waited = round(monotonic() - calm.began, 2) if calm.polled else 0.0
         if drifted is None:
-            if not gives_up or not _in_the_way(deed) or monotonic() >= end:
+            if not gives_up or not _in_the_way(running) or monotonic() >= end:
                 return
             if await in_vain():
-                deed.patience = _BRIEF
+                running.patience = _BRIEF
                 return
             await asyncio.sleep(_POLL)
             continue
         if not stops and not (bound and drifted.sure):
-            deed.drifted = drifted
+            running.drifted = drifted
             return
         # The page may still be changing into the expected one.
         if not await _changes(check, calm, end):
             raise drifted
 
 
-def _in_the_way(deed: RunningAction) -> bool:
+def _in_the_way(running: RunningAction) -> bool:
     """Return True if an obstacle would make the act wait. A file field is often hidden."""
-    return bool(deed.obstacle) and not (deed.obstacle == "hidden" and isinstance(deed.action, do.UploadFile))
+    return bool(running.obstacle) and not (
+        running.obstacle == "hidden" and isinstance(running.action, do.UploadFile)
+    )
 
 
 def _stops(action: do.Aimed, known: KnownTarget, check: TargetCheck | None) -> bool:
@@ -199,62 +201,64 @@ async def _changes(check: TargetCheck | None, calm: QuietPage, end: float) -> bo
     return False
 
 
-async def _look(deed: RunningAction, *, stops: bool) -> None:
-    live, page = deed.live, deed.page
-    await disarm(deed)
-    assert deed.locator is not None
-    assert isinstance(deed.action, do.Aimed)
-    if isinstance(deed.action, _PRESSED):
-        deed.guard = PressGuard(stops=stops)
-    told, before = await asyncio.gather(
+async def _look(running: RunningAction, *, stops: bool) -> None:
+    live, page = running.live, running.page
+    await disarm(running)
+    assert running.locator is not None
+    assert isinstance(running.action, do.Aimed)
+    if isinstance(running.action, _PRESSED):
+        running.guard = PressGuard(stops=stops)
+    result, before = await asyncio.gather(
         selectors.known(
-            deed.locator,
+            running.locator,
             secret=live.mask(page),
-            timeout=min(deed.action.timeout, _LOOK),
-            guard=deed.guard,
-            words=None if deed.known is None or not deed.known.worded else asked_of(deed.known),
+            timeout=min(running.action.timeout, _LOOK),
+            guard=running.guard,
+            words=None if running.known is None or not running.known.worded else asked_of(running.known),
         ),
         consequence.digest(page, live.mask(page)),
         return_exceptions=True,
     )
-    deed.before = None if isinstance(before, BaseException) else before
-    if isinstance(told, BaseException):
-        if stops or "not attached" in str(told):
-            raise told  # an element that cannot be inspected is not acted on
+    running.before = None if isinstance(before, BaseException) else before
+    if isinstance(result, BaseException):
+        if stops or "not attached" in str(result):
+            raise result  # an element that cannot be inspected is not acted on
         return  # the action itself will report the error
-    deed.selectors, deed.fingerprint, deed.obstacle, wording = told
-    deed.wording = None if wording is None else PageWording.of(wording)
-    deed.box = list(deed.fingerprint["box"])
-    if deed.secret and deed.selectors and not deed.fingerprint["secret"]:
-        named = deed.selectors.get("css") or next(iter(deed.selectors.values()))
-        await live.hide(page, named, deed.locator)
+    running.selectors, running.fingerprint, running.obstacle, wording = result
+    running.wording = None if wording is None else PageWording.of(wording)
+    running.box = list(running.fingerprint["box"])
+    if running.secret and running.selectors and not running.fingerprint["secret"]:
+        named = running.selectors.get("css") or next(iter(running.selectors.values()))
+        await live.hide(page, named, running.locator)
 
 
-async def disarm(deed: RunningAction) -> None:
+async def disarm(running: RunningAction) -> None:
     """Remove the guard that an act which did not press has left in the page.
 
     The guard would stop the next press.
     """
-    if deed.guard is not None:
-        await deed.guard.read()
+    if running.guard is not None:
+        await running.guard.read()
 
 
-def _drifted(deed: RunningAction) -> DriftedTarget | None:
-    known, told = deed.known, deed.fingerprint
-    if known is None or told is None:
+def _drifted(running: RunningAction) -> DriftedTarget | None:
+    known, fingerprint = running.known, running.fingerprint
+    if known is None or fingerprint is None:
         return None
-    identity = TargetIdentity.of(told)
-    differs = differences(known, identity, deed.wording)
+    identity = TargetIdentity.of(fingerprint)
+    differs = differences(known, identity, running.wording)
     return DriftedTarget(known, identity, differs) if differs else None
 
 
-async def _ambiguous(deed: RunningAction) -> AmbiguousTarget | None:
+async def _ambiguous(running: RunningAction) -> AmbiguousTarget | None:
     """Return the error if an element of another record also is what the script states."""
-    known, told = deed.known, deed.fingerprint
-    if known is None or told is None or "record" not in (known.written or {}):
+    known, fingerprint = running.known, running.fingerprint
+    if known is None or fingerprint is None or "record" not in (known.written or {}):
         return None
-    mine = TargetIdentity.of(told)
-    for one in await similar(told, deed.page, most=_COMPARED, secret=deed.live.mask(deed.page)):
+    mine = TargetIdentity.of(fingerprint)
+    for one in await similar(
+        fingerprint, running.page, most=_COMPARED, secret=running.live.mask(running.page)
+    ):
         other = TargetIdentity.of(one.fingerprint)
         if one.fingerprint["visible"] and rivals(known, mine, other):
             return AmbiguousTarget(known, mine, other)
@@ -307,8 +311,8 @@ async def _named(
     if several.count > _SEVERAL or not (known.words or known.context):
         return None
     asked = {"secret": selectors.styles(live.mask(live.page))[0], "words": asked_of(known)}
-    told = await of_elements(several.locator, "eyes.wording(el, argument.secret, argument.words)", asked)
-    pages = [PageWording.of(one) if one["seen"] else None for one in told]
+    wordings = await of_elements(several.locator, "eyes.wording(el, argument.secret, argument.words)", asked)
+    pages = [PageWording.of(one) if one["seen"] else None for one in wordings]
     for exactly in (True, False):
         fit = [
             place for place, one in enumerate(pages) if one is not None and names(known, one, exactly=exactly)

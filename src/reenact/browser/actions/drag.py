@@ -82,71 +82,71 @@ async def _release(live: LiveBrowser, held: DraggedElement) -> None:
     await held.page.mouse.up()
 
 
-async def pick_up(deed: RunningAction, element: Locator, words: str) -> None:
+async def pick_up(running: RunningAction, element: Locator, words: str) -> None:
     """Press the mouse on an element and begin to move it; with `by`, move it and release it."""
-    action = deed.action
+    action = running.action
     assert isinstance(action, do.Drag)
-    page, mouse = deed.page, deed.page.mouse
-    await element.hover(timeout=deed.timeout)
-    x, y = await _middle(element, deed.timeout)
-    handle = await element.element_handle(timeout=deed.timeout)
+    page, mouse = running.page, running.page.mouse
+    await element.hover(timeout=running.timeout)
+    x, y = await _middle(element, running.timeout)
+    handle = await element.element_handle(timeout=running.timeout)
     await mouse.down()
-    seen = None if deed.guard is None else await deed.guard.read()
+    seen = None if running.guard is None else await running.guard.read()
     if seen is not None and not seen.pressed:
         await mouse.up()
         raise UndeliveredPress("the page saw no press on the element: it moved, or another one took it", seen)
-    deed.sent = True
+    running.sent = True
     if action.by is None:
         await mouse.move(x + _START, y + _START, steps=3)
-        _held[deed.live] = DraggedElement(page, words, handle)
-        deed.said = f"picked up {words}"
+        _held[running.live] = DraggedElement(page, words, handle)
+        running.said = f"picked up {words}"
         return
     dx, dy = action.by
     await mouse.move(x + dx, y + dy, steps=_STEPS)
     await mouse.up()
-    deed.said = f"dragged {words} by {dx}, {dy} pixels"
+    running.said = f"dragged {words} by {dx}, {dy} pixels"
 
 
-async def put_down(deed: RunningAction, element: Locator, words: str) -> None:
+async def put_down(running: RunningAction, element: Locator, words: str) -> None:
     """Move the dragged element over another one, and release it there."""
-    action = deed.action
+    action = running.action
     assert isinstance(action, do.Drop)
-    held = dragged(deed.live)
+    held = dragged(running.live)
     if held is None:
         raise ActionError("nothing is being dragged: use drag first, or name a file_path")
-    if held.page is not deed.page:
+    if held.page is not running.page:
         raise ActionError(f"{held.words} is being dragged in another tab")
-    await element.scroll_into_view_if_needed(timeout=deed.timeout)
-    x, y = await _middle(element, deed.timeout)
+    await element.scroll_into_view_if_needed(timeout=running.timeout)
+    x, y = await _middle(element, running.timeout)
     await held.page.mouse.move(x, y, steps=_STEPS)
-    x, y = await _middle(element, deed.timeout)  # pages move elements to make room
+    x, y = await _middle(element, running.timeout)  # pages move elements to make room
     await held.page.mouse.move(x, y, steps=2)
-    if not await _is_on_top(element, held, deed.timeout):
+    if not await _is_on_top(element, held, running.timeout):
         raise ActionError(f"{words} lies under another element, which would take what is dropped")
-    deed.sent = True
-    await _release(deed.live, held)
-    deed.said = f"dropped {held.words} on {words}"
+    running.sent = True
+    await _release(running.live, held)
+    running.said = f"dropped {held.words} on {words}"
 
 
-async def drop_file(deed: RunningAction, element: Locator, words: str) -> None:
+async def drop_file(running: RunningAction, element: Locator, words: str) -> None:
     """Drop a file on an element, as from a file manager."""
-    action = deed.action
+    action = running.action
     assert isinstance(action, do.Drop)
     assert action.file_path is not None
-    if (held := dragged(deed.live)) is not None:
+    if (held := dragged(running.live)) is not None:
         raise ActionError(f"{held.words} is being dragged: drop it first, or press Escape to put it back")
-    path = deed.live.given(action.file_path)
-    await element.hover(timeout=deed.timeout)
-    x, y = await _middle(element, deed.timeout)
-    session = await deed.page.context.new_cdp_session(deed.page)
+    path = running.live.given(action.file_path)
+    await element.hover(timeout=running.timeout)
+    x, y = await _middle(element, running.timeout)
+    session = await running.page.context.new_cdp_session(running.page)
     data: dict[str, Any] = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
     try:
         for kind in ("dragEnter", "dragOver", "drop"):
-            deed.sent = deed.sent or kind == "drop"
+            running.sent = running.sent or kind == "drop"
             await session.send("Input.dispatchDragEvent", {"type": kind, "x": x, "y": y, "data": data})
     finally:
         await session.detach()
-    deed.said = f"dropped {path.name} on {words}"
+    running.said = f"dropped {path.name} on {words}"
 
 
 async def _is_on_top(element: Locator, held: DraggedElement, timeout: float) -> bool:  # noqa: ASYNC109

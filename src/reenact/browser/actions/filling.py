@@ -20,41 +20,41 @@ _TURNS = 1000
 """Most key presses that move a slider to its value."""
 
 
-async def fill(deed: RunningAction, element: Locator, words: str) -> None:
+async def fill(running: RunningAction, element: Locator, words: str) -> None:
     """Write into a field, or move a slider."""
-    action = deed.action
+    action = running.action
     assert isinstance(action, do.Fill)
-    field = await element.element_handle(timeout=deed.timeout)
+    field = await element.element_handle(timeout=running.timeout)
     if await field.evaluate(_IS_KNOB):
-        await _turn(deed, element, words, action)
+        await _turn(running, element, words, action)
     elif action.clear_before_fill:
-        await element.fill(action.value, timeout=deed.timeout)
+        await element.fill(action.value, timeout=running.timeout)
     else:
-        await _type(deed, element, action)
-    deed.filled = await _holds(field, element, action.value)
-    deed.said = f"filled {words}"
+        await _type(running, element, action)
+    running.filled = await _holds(field, element, action.value)
+    running.said = f"filled {words}"
 
 
-async def fill_by_keys(deed: RunningAction, element: Locator, words: str) -> None:
+async def fill_by_keys(running: RunningAction, element: Locator, words: str) -> None:
     """Write into a field key by key."""
-    action = deed.action
+    action = running.action
     assert isinstance(action, do.FallbackFill)
-    field = await element.element_handle(timeout=deed.timeout)
+    field = await element.element_handle(timeout=running.timeout)
     if action.clear_before_fill:
-        await element.click(timeout=deed.timeout)
-        deed.sent = True
-        await deed.page.keyboard.press("ControlOrMeta+A")
-        await deed.page.keyboard.press("Delete")
-    await _type(deed, element, action)
-    deed.filled = await _holds(field, element, action.value)
-    deed.said = f"filled {words} key by key"
+        await element.click(timeout=running.timeout)
+        running.sent = True
+        await running.page.keyboard.press("ControlOrMeta+A")
+        await running.page.keyboard.press("Delete")
+    await _type(running, element, action)
+    running.filled = await _holds(field, element, action.value)
+    running.said = f"filled {words} key by key"
 
 
-async def _type(deed: RunningAction, element: Locator, action: do.Fill | do.FallbackFill) -> None:
-    await element.focus(timeout=deed.timeout)
-    deed.sent = True
-    await deed.page.keyboard.press("End")
-    await element.press_sequentially(action.value, timeout=deed.timeout)
+async def _type(running: RunningAction, element: Locator, action: do.Fill | do.FallbackFill) -> None:
+    await element.focus(timeout=running.timeout)
+    running.sent = True
+    await running.page.keyboard.press("End")
+    await element.press_sequentially(action.value, timeout=running.timeout)
 
 
 async def _holds(field: ElementHandle, element: Locator, text: str) -> bool | None:
@@ -74,20 +74,20 @@ async def _holds(field: ElementHandle, element: Locator, text: str) -> bool | No
     return wanted in held if wanted else not held
 
 
-async def _turn(deed: RunningAction, element: Locator, words: str, action: do.Fill) -> None:
+async def _turn(running: RunningAction, element: Locator, words: str, action: do.Fill) -> None:
     """Move a slider that is no `input` element to a value, by the arrow keys."""
     try:
         wanted = float(action.value)
     except ValueError:
         raise ActionError(f"{words} takes a number, not {action.value!r}") from None
-    await element.focus(timeout=deed.timeout)
-    deed.sent = True
+    await element.focus(timeout=running.timeout)
+    running.sent = True
     read = "e => parseFloat(e.getAttribute('aria-valuenow'))"
     now = float(await element.evaluate(read))
     for _ in range(_TURNS):
         if now == wanted:
             return
-        await deed.page.keyboard.press("ArrowRight" if now < wanted else "ArrowLeft")
+        await running.page.keyboard.press("ArrowRight" if now < wanted else "ArrowLeft")
         was, now = now, float(await element.evaluate(read))
         if not abs(wanted - now) < abs(wanted - was):
             break

@@ -24,31 +24,31 @@ LOADING = 10_000
 """Milliseconds for the content of a page that an action loads."""
 
 
-def _the(deed: RunningAction) -> str:
+def _the(running: RunningAction) -> str:
     """Describe the element: `button 'Sign in'`."""
-    told = deed.fingerprint or {}
-    role = told.get("role") or ""
-    kind = told.get("tag") or "element" if role in ("", "generic") else role
-    name = told.get("name") or told.get("label") or ""
+    fingerprint = running.fingerprint or {}
+    role = fingerprint.get("role") or ""
+    kind = fingerprint.get("tag") or "element" if role in ("", "generic") else role
+    name = fingerprint.get("name") or fingerprint.get("label") or ""
     return f"{kind} {name[:60]!r}" if name else str(kind)
 
 
-async def _goto(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Goto)
-    await _open(deed, deed.page, deed.action.url)
+async def _goto(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Goto)
+    await _open(running, running.page, running.action.url)
 
 
-async def _goto_new_tab(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.GotoNewTab)
-    page = await deed.live.context.new_page()
-    deed.live.show(page)
-    deed.page = page
-    await _open(deed, page, deed.action.url)
+async def _goto_new_tab(running: RunningAction) -> None:
+    assert isinstance(running.action, do.GotoNewTab)
+    page = await running.live.context.new_page()
+    running.live.show(page)
+    running.page = page
+    await _open(running, page, running.action.url)
 
 
-async def _open(deed: RunningAction, page: Page, url: str) -> None:
+async def _open(running: RunningAction, page: Page, url: str) -> None:
     address = typed(url)
-    deed.live.check(address)
+    running.live.check(address)
     try:
         response = await page.goto(address, wait_until="domcontentloaded")
     except Error as error:
@@ -59,89 +59,89 @@ async def _open(deed: RunningAction, page: Page, url: str) -> None:
         raise
     with suppress(TooLate):
         await page.wait_for_load_state("load", timeout=LOADING)
-    deed.said = f"opened {address}"
+    running.said = f"opened {address}"
     if response is not None and response.status >= 400:
-        deed.said += f", which answered with HTTP {response.status}"
+        running.said += f", which answered with HTTP {response.status}"
 
 
-async def _close_tab(deed: RunningAction) -> None:
-    live, pages = deed.live, deed.live.context.pages
-    place = pages.index(deed.page)
+async def _close_tab(running: RunningAction) -> None:
+    live, pages = running.live, running.live.context.pages
+    place = pages.index(running.page)
     if len(pages) == 1:
         # A browser ends with its last tab.
         await live.context.new_page()
-    opener = await deed.page.opener()
-    await deed.page.close()
+    opener = await running.page.opener()
+    await running.page.close()
     left = live.context.pages
     # Show the opener of the closed tab, or else its neighbour, as browsers do.
     live.show(opener if opener in left else left[max(place - 1, 0)])
-    deed.page = live.page
-    deed.said = f"closed tab {place}"
+    running.page = live.page
+    running.said = f"closed tab {place}"
 
 
-async def _go_back(deed: RunningAction) -> None:
-    await _through_history(deed, deed.page.go_back, "back")
+async def _go_back(running: RunningAction) -> None:
+    await _through_history(running, running.page.go_back, "back")
 
 
-async def _go_forward(deed: RunningAction) -> None:
-    await _through_history(deed, deed.page.go_forward, "forward")
+async def _go_forward(running: RunningAction) -> None:
+    await _through_history(running, running.page.go_forward, "forward")
 
 
-async def _through_history(deed: RunningAction, go: Callable[..., Awaitable[Any]], way: str) -> None:
-    deed.sent = True
-    before = await deed.page.evaluate("() => performance.timeOrigin + location.href")
+async def _through_history(running: RunningAction, go: Callable[..., Awaitable[Any]], way: str) -> None:
+    running.sent = True
+    before = await running.page.evaluate("() => performance.timeOrigin + location.href")
     await go(wait_until="domcontentloaded")
-    if await deed.page.evaluate("() => performance.timeOrigin + location.href") == before:
+    if await running.page.evaluate("() => performance.timeOrigin + location.href") == before:
         raise ActionError(f"there is no page to go {way} to in this tab's history")
-    deed.said = f"went {way} to {deed.page.url}"
+    running.said = f"went {way} to {running.page.url}"
 
 
-async def _reload(deed: RunningAction) -> None:
-    await deed.page.reload(wait_until="domcontentloaded")
-    deed.said = f"loaded {deed.page.url} again"
+async def _reload(running: RunningAction) -> None:
+    await running.page.reload(wait_until="domcontentloaded")
+    running.said = f"loaded {running.page.url} again"
 
 
-async def _switch_tab(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.SwitchTab)
-    pages, index = deed.live.context.pages, deed.action.tab_index
+async def _switch_tab(running: RunningAction) -> None:
+    assert isinstance(running.action, do.SwitchTab)
+    pages, index = running.live.context.pages, running.action.tab_index
     if not -len(pages) <= index < len(pages):
         raise ActionError(
             f"there is no tab {index}: {len(pages)} {'are' if len(pages) > 1 else 'is'} open, from 0"
         )
     page = pages[index]
     await page.bring_to_front()
-    deed.live.show(page)
-    deed.page = page
-    deed.said = f"switched to tab {pages.index(page)}, {page.url}"
+    running.live.show(page)
+    running.page = page
+    running.said = f"switched to tab {pages.index(page)}, {page.url}"
 
 
-async def _wait(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Wait)
-    await asyncio.sleep(deed.action.time_ms / 1000)
-    deed.said = f"waited for {deed.action.time_ms} ms"
+async def _wait(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Wait)
+    await asyncio.sleep(running.action.time_ms / 1000)
+    running.said = f"waited for {running.action.time_ms} ms"
 
 
-async def _press_key(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.PressKey)
-    deed.sent = True
-    await deed.page.keyboard.press(deed.action.key)
-    deed.said = f"pressed {deed.action.key}"
+async def _press_key(running: RunningAction) -> None:
+    assert isinstance(running.action, do.PressKey)
+    running.sent = True
+    await running.page.keyboard.press(running.action.key)
+    running.said = f"pressed {running.action.key}"
 
 
-async def _scroll(deed: RunningAction) -> None:
-    action = deed.action
+async def _scroll(running: RunningAction) -> None:
+    action = running.action
     assert isinstance(action, (do.ScrollUp, do.ScrollDown))
     way = "up" if isinstance(action, do.ScrollUp) else "down"
-    size = deed.page.viewport_size or await deed.page.evaluate(
+    size = running.page.viewport_size or await running.page.evaluate(
         "() => ({width: innerWidth, height: innerHeight})"
     )
     amount = size["height"] if action.amount is None else action.amount
-    if drag.dragged(deed.live) is None:
+    if drag.dragged(running.live) is None:
         # The wheel scrolls the element under the pointer, which may not be the window.
-        await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
-    await deed.page.mouse.wheel(0, -amount if way == "up" else amount)
-    await _at_rest(deed.page)
-    deed.said = f"scrolled {way} by {amount} pixels"
+        await running.page.mouse.move(size["width"] / 2, size["height"] / 2)
+    await running.page.mouse.wheel(0, -amount if way == "up" else amount)
+    await _at_rest(running.page)
+    running.said = f"scrolled {way} by {amount} pixels"
 
 
 async def _at_rest(page: Page) -> None:
@@ -157,34 +157,34 @@ async def _at_rest(page: Page) -> None:
         seen = now
 
 
-async def _click(deed: RunningAction) -> None:
-    if (deed.fingerprint or {}).get("tag") == "area" and deed.box is not None:
+async def _click(running: RunningAction) -> None:
+    if (running.fingerprint or {}).get("tag") == "area" and running.box is not None:
         # An area of an image map has no box: the browser finds it under the pointer.
-        x, y, width, height = deed.box
-        await press(deed, lambda: deed.page.mouse.click(x + width / 2, y + height / 2))
+        x, y, width, height = running.box
+        await press(running, lambda: running.page.mouse.click(x + width / 2, y + height / 2))
     else:
-        await press(deed, lambda: _element(deed).click(timeout=deed.timeout))
-    deed.said = f"clicked {_the(deed)}"
+        await press(running, lambda: _element(running).click(timeout=running.timeout))
+    running.said = f"clicked {_the(running)}"
 
 
-async def _fill(deed: RunningAction) -> None:
-    await filling.fill(deed, _element(deed), _the(deed))
+async def _fill(running: RunningAction) -> None:
+    await filling.fill(running, _element(running), _the(running))
 
 
-async def _fallback_fill(deed: RunningAction) -> None:
-    await filling.fill_by_keys(deed, _element(deed), _the(deed))
+async def _fallback_fill(running: RunningAction) -> None:
+    await filling.fill_by_keys(running, _element(running), _the(running))
 
 
-async def _check(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Check)
-    value = deed.action.value
-    await press(deed, lambda: _element(deed).set_checked(value, timeout=deed.timeout), confirm=False)
-    deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
+async def _check(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Check)
+    value = running.action.value
+    await press(running, lambda: _element(running).set_checked(value, timeout=running.timeout), confirm=False)
+    running.said = f"{'ticked' if running.action.value else 'unticked'} {_the(running)}"
 
 
-async def _select(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.SelectDropdownOption)
-    element, value = _element(deed), deed.action.value
+async def _select(running: RunningAction) -> None:
+    assert isinstance(running.action, do.SelectDropdownOption)
+    element, value = _element(running), running.action.value
     if await element.evaluate("e => e.tagName === 'SELECT'"):
         options = await element.evaluate(
             "e => [...e.options].map(o => [o.value, o.label.trim() || o.text.trim()])"
@@ -195,65 +195,65 @@ async def _select(deed: RunningAction) -> None:
                 f"there is no option {value!r}; there are {shown}{' and more' * (len(options) > 10)}"
             )
         if any(option[0] == value for option in options):
-            await element.select_option(value=value, timeout=deed.timeout)
+            await element.select_option(value=value, timeout=running.timeout)
         else:
-            await element.select_option(label=value.strip(), timeout=deed.timeout)
+            await element.select_option(label=value.strip(), timeout=running.timeout)
     else:
         # This is no `select` element, but the page's own list, which opens on a click.
-        await element.click(timeout=deed.timeout)
-        deed.sent = True
-        option = deed.page.get_by_role("option", name=value, exact=True)
-        await option.first.click(timeout=deed.timeout)
-    deed.said = f"selected {value!r} in {_the(deed)}"
+        await element.click(timeout=running.timeout)
+        running.sent = True
+        option = running.page.get_by_role("option", name=value, exact=True)
+        await option.first.click(timeout=running.timeout)
+    running.said = f"selected {value!r} in {_the(running)}"
 
 
-async def _upload_file(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.UploadFile)
-    path = deed.live.given(deed.action.file_path)
-    element = _element(deed)
+async def _upload_file(running: RunningAction) -> None:
+    assert isinstance(running.action, do.UploadFile)
+    path = running.live.given(running.action.file_path)
+    element = _element(running)
     if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
-        await element.set_input_files(path, timeout=deed.timeout)
+        await element.set_input_files(path, timeout=running.timeout)
     else:
-        async with deed.page.expect_file_chooser(timeout=deed.timeout) as chooser:
-            await element.click(timeout=deed.timeout)
-            deed.sent = True
+        async with running.page.expect_file_chooser(timeout=running.timeout) as chooser:
+            await element.click(timeout=running.timeout)
+            running.sent = True
         await (await chooser.value).set_files(path)
-    deed.said = f"uploaded {path.name}"
+    running.said = f"uploaded {path.name}"
 
 
-async def _download_file(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.DownloadFile)
+async def _download_file(running: RunningAction) -> None:
+    assert isinstance(running.action, do.DownloadFile)
     try:
-        async with deed.page.expect_download(timeout=deed.timeout) as started:
-            await press(deed, lambda: _element(deed).click(timeout=deed.timeout))
-            deed.sent = True
+        async with running.page.expect_download(timeout=running.timeout) as started:
+            await press(running, lambda: _element(running).click(timeout=running.timeout))
+            running.sent = True
     except TooLate as error:
         if "download" in error.message:
-            raise ActionError(f"the click started no download within {deed.timeout / 1000:g} s") from None
+            raise ActionError(f"the click started no download within {running.timeout / 1000:g} s") from None
         raise
     download = await started.value
     if failure := await download.failure():
         raise ActionError(f"the download of {download.suggested_filename} failed: {failure}")
-    room = deed.live.room
-    asked = deed.action.file_path if room is None else None
-    path = Path(asked) if asked else deed.live.downloads() / Path(download.suggested_filename).name
+    room = running.live.room
+    asked = running.action.file_path if room is None else None
+    path = Path(asked) if asked else running.live.downloads() / Path(download.suggested_filename).name
     if room is None:
         await download.save_as(path)
         size = path.stat().st_size
     else:
         size = await asyncio.to_thread(room.fetch, Path(await download.path()), path)
-    deed.data = str(path)
-    deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
+    running.data = str(path)
+    running.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 
 
-async def _drag(deed: RunningAction) -> None:
-    await drag.pick_up(deed, _element(deed), _the(deed))
+async def _drag(running: RunningAction) -> None:
+    await drag.pick_up(running, _element(running), _the(running))
 
 
-async def _drop(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Drop)
-    drop = drag.drop_file if deed.action.file_path else drag.put_down
-    await drop(deed, _element(deed), _the(deed))
+async def _drop(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Drop)
+    drop = drag.drop_file if running.action.file_path else drag.put_down
+    await drop(running, _element(running), _the(running))
 
 
 _IS_OPEN = """e => {
@@ -264,66 +264,68 @@ _IS_OPEN = """e => {
 }"""
 
 
-async def _expand(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Expand)
-    element, value = _element(deed), deed.action.value
+async def _expand(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Expand)
+    element, value = _element(running), running.action.value
     done = "opened" if value else "closed"
-    is_open = await element.evaluate(_IS_OPEN, timeout=deed.timeout)
+    is_open = await element.evaluate(_IS_OPEN, timeout=running.timeout)
     if is_open is None:
-        raise ActionError(f"{_the(deed)} does not say whether it is open: use click")
+        raise ActionError(f"{_the(running)} does not say whether it is open: use click")
     if is_open is value:
-        deed.said = f"{_the(deed)} is {'open' if value else 'closed'} already"
+        running.said = f"{_the(running)} is {'open' if value else 'closed'} already"
         return
-    await press(deed, lambda: element.click(timeout=deed.timeout))
-    if await element.evaluate(_IS_OPEN, timeout=deed.timeout) is not value:
-        raise ActionError(f"{_the(deed)} was clicked, and is not {done}")
-    deed.said = f"{done} {_the(deed)}"
+    await press(running, lambda: element.click(timeout=running.timeout))
+    if await element.evaluate(_IS_OPEN, timeout=running.timeout) is not value:
+        raise ActionError(f"{_the(running)} was clicked, and is not {done}")
+    running.said = f"{done} {_the(running)}"
 
 
-async def _form_fill(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.FormFill)
-    filled = await forms.fill(deed.page, deed.action.value, hide=partial(deed.live.hide, deed.page))
-    missing = [name for name in deed.action.value if name not in filled]
+async def _form_fill(running: RunningAction) -> None:
+    assert isinstance(running.action, do.FormFill)
+    filled = await forms.fill(
+        running.page, running.action.value, hide=partial(running.live.hide, running.page)
+    )
+    missing = [name for name in running.action.value if name not in filled]
     if missing:
         rest = f"; filled {', '.join(filled)}" if filled else ""
         raise ActionError(f"no field was found for {', '.join(missing)}{rest}")
-    deed.said = f"filled {', '.join(filled)}"
+    running.said = f"filled {', '.join(filled)}"
 
 
-async def _evaluate_js(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.EvaluateJs)
-    deed.sent = True
-    deed.data = await deed.page.evaluate(deed.action.code)
-    deed.said = "ran the script"
+async def _evaluate_js(running: RunningAction) -> None:
+    assert isinstance(running.action, do.EvaluateJs)
+    running.sent = True
+    running.data = await running.page.evaluate(running.action.code)
+    running.said = "ran the script"
 
 
-async def _scrape(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Scrape)
-    action, mask = deed.action, deed.live.mask(deed.page)
-    target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
+async def _scrape(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Scrape)
+    action, mask = running.action, running.live.mask(running.page)
+    target = None if action.selector is None else await selectors.resolve(running.page, action.selector)
     if action.only_images:
-        deed.data = await scrape.images(deed.page, target)
-        deed.said = f"read {len(deed.data)} pictures of {deed.page.url}"
+        running.data = await scrape.images(running.page, target)
+        running.said = f"read {len(running.data)} pictures of {running.page.url}"
         return
-    deed.data = await scrape.markdown(
-        deed.page,
+    running.data = await scrape.markdown(
+        running.page,
         target,
         only_main_content=action.only_main_content,
         links=action.scrape_links,
         secret=mask,
     )
-    deed.said = f"read {len(deed.data)} characters of {deed.page.url}"
+    running.said = f"read {len(running.data)} characters of {running.page.url}"
 
 
-async def _help(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Help)
-    deed.said = f"help is needed: {deed.action.reason}"
+async def _help(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Help)
+    running.said = f"help is needed: {running.action.reason}"
 
 
-async def _completion(deed: RunningAction) -> None:
-    assert isinstance(deed.action, do.Completion)
-    deed.data = deed.action.answer
-    deed.said = deed.action.answer
+async def _completion(running: RunningAction) -> None:
+    assert isinstance(running.action, do.Completion)
+    running.data = running.action.answer
+    running.said = running.action.answer
 
 
 DEEDS: dict[str, Callable[[RunningAction], Awaitable[None]]] = {
@@ -336,6 +338,6 @@ DEEDS: dict[str, Callable[[RunningAction], Awaitable[None]]] = {
 }  # fmt: skip
 
 
-def _element(deed: RunningAction) -> Locator:
-    assert deed.locator is not None
-    return deed.locator
+def _element(running: RunningAction) -> Locator:
+    assert running.locator is not None
+    return running.locator

@@ -56,63 +56,64 @@ async def act(
         with live.use():
             # Moments are looked up by time, so the earlier page must be kept before the action begins.
             await live.kept()
-            deed = RunningAction(live, action, live.page, secret=secret, check=check)
-            return await _act(deed, actor=actor, args=args, call=call)
+            running = RunningAction(live, action, live.page, secret=secret, check=check)
+            return await _act(running, actor=actor, args=args, call=call)
     except SessionError as error:
         return _failed_at_once(action, str(error), actor=actor, args=args)
 
 
-async def _act(deed: RunningAction, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
-    live, camera = deed.live, deed.live.camera
-    told = {"type": deed.action.type, **args}
+async def _act(
+    running: RunningAction, *, actor: str, args: dict[str, Any], call: int | None
+) -> dict[str, Any]:
+    live, camera = running.live, running.live.camera
+    recorded = {"type": running.action.type, **args}
     filmed = False
     if camera is not None:
-        camera.begin(deed.page)
+        camera.begin(running.page)
     try:
-        await make_room(live, deed.action)
-        if isinstance(deed.action, do.Aimed):
-            await aim(deed, deed.action)
-        elif deed.action.type in _WITNESSED:
-            deed.before = await consequence.digest(deed.page, live.mask(deed.page))
-        await _keep_moment(live, deed.page, "before", call)
+        await make_room(live, running.action)
+        if isinstance(running.action, do.Aimed):
+            await aim(running, running.action)
+        elif running.action.type in _WITNESSED:
+            running.before = await consequence.digest(running.page, live.mask(running.page))
+        await _keep_moment(live, running.page, "before", call)
         if camera is not None:
             filmed = True
-            await camera.before(call, deed.page, actor, told, _target(deed))
-        deed.navigations, deed.requests = live.navigations, live.requests.count
-        await _done(deed)
-        if deed.obstacle:
-            deed.waited = round((datetime.now(UTC) - deed.began).total_seconds(), 2)
-        if camera is not None:
-            deed.said += camera.aside()
-        deed.said += live.watchdog.said()
-        if deed.drifted is not None:
-            why = str(deed.drifted).partition(", and nothing was done: ")[2]
-            deed.said += f". It may be the wrong element: {why}"
+            await camera.before(call, running.page, actor, recorded, _target(running))
+        running.navigations, running.requests = live.navigations, live.requests.count
+        await _done(running)
+        if running.obstacle:
+            running.waited = round((datetime.now(UTC) - running.began).total_seconds(), 2)
+        running.said += _remarks(running)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
-        deed.error = error
+        running.error = error
         # Keep the moment before searching for the reason: the page may change meanwhile.
         live.keep(_keep_moment(live, live_page(live), "after", call))
         await live.kept()
         if camera is not None and not filmed:
             # No element was found, or the wrong one: film the search instead of the action.
-            await camera.before(call, deed.page, actor, told, _target(deed), began=deed.began)
-        deed.said, deed.why = await _reason(deed, error, told)
-        deed.said += live.watchdog.said()
+            await camera.before(call, running.page, actor, recorded, _target(running), began=running.began)
+        running.said, running.why = await _reason(running, error, recorded)
+        running.said += live.watchdog.said()
     finally:
-        await disarm(deed)
-    outcome = await _outcome(deed, actor, told)
+        await disarm(running)
+    outcome = await _outcome(running, actor, recorded)
     if camera is not None and live.camera is not None:
-        await camera.after(
-            call,
-            live_page(live) or deed.page,
-            outcome["success"],
-            outcome["message"],
-            deed.why,
-            deed.selectors,
-        )
-    if deed.error is None:
+        page, success, message = live_page(live) or running.page, outcome["success"], outcome["message"]
+        await camera.after(call, page, success, message, running.why, running.selectors)
+    if running.error is None:
         live.keep(_keep_moment(live, live_page(live), "after", call))
     return outcome
+
+
+def _remarks(running: RunningAction) -> str:
+    """Return the end of the sentence on a done action: side effects, and doubts."""
+    aside = "" if running.live.camera is None else running.live.camera.aside()
+    stopped = running.live.watchdog.said()
+    if running.drifted is None:
+        return aside + stopped
+    why = str(running.drifted).partition(", and nothing was done: ")[2]
+    return f"{aside}{stopped}. It may be the wrong element: {why}"
 
 
 async def _keep_moment(live: LiveBrowser, page: Page | None, why: str, call: int | None) -> None:
@@ -135,17 +136,17 @@ def live_page(live: LiveBrowser) -> Page | None:
 # -- before ----------------------------------------------------------------------------------------------------
 
 
-def _target(deed: RunningAction) -> dict[str, Any] | None:
-    if deed.box is None:
+def _target(running: RunningAction) -> dict[str, Any] | None:
+    if running.box is None:
         return None
-    x, y, width, height = deed.box
-    told = deed.fingerprint or {}
+    x, y, width, height = running.box
+    fingerprint = running.fingerprint or {}
     return {
-        "box": deed.box,
+        "box": running.box,
         "point": [x + width / 2, y + height / 2],
-        "selector": next(iter((deed.selectors or {}).values()), None),
-        "frame": list(told.get("frames", ())),
-        "secret": deed.secret or bool(told.get("secret")),
+        "selector": next(iter((running.selectors or {}).values()), None),
+        "frame": list(fingerprint.get("frames", ())),
+        "secret": running.secret or bool(fingerprint.get("secret")),
     }
 
 
@@ -178,14 +179,14 @@ _TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
 _Delivered = bool | Literal["unknown"]
 
 
-def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
+def _delivered(running: RunningAction, error: Exception) -> _Delivered:
     """Return True if a failed action may have reached the page, so that it must not be repeated.
 
     `unknown`: the page was to see a click, and saw none.
     """
     if isinstance(error, UndeliveredPress):
-        return "unknown" if deed.sent else False
-    if deed.sent:
+        return "unknown" if running.sent else False
+    if running.sent:
         return True
     log = error.message if isinstance(error, Error) else ""
     sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
@@ -193,89 +194,89 @@ def _delivered(deed: RunningAction, error: Exception) -> _Delivered:
     return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
-async def _done(deed: RunningAction) -> None:
+async def _done(running: RunningAction) -> None:
     """Do the action, and wait for its page; hold its requests if good runs show what it sends."""
-    known = deed.known
+    known = running.known
     if known is None or not known.writes:
-        await DEEDS[deed.action.type](deed)
-        await _settle(deed)
+        await DEEDS[running.action.type](running)
+        await _settle(running)
         return
-    held = HeldRequests(deed.live.context, known.writes, whole=known.whole)
+    held = HeldRequests(running.live.context, known.writes, whole=known.whole)
     await held.begin()
     try:
-        await DEEDS[deed.action.type](deed)
-        deed.sent = True
+        await DEEDS[running.action.type](running)
+        running.sent = True
         await held.end()
-        await _settle(deed)
+        await _settle(running)
     finally:
         await held.release()
 
 
-async def _settle(deed: RunningAction) -> None:
+async def _settle(running: RunningAction) -> None:
     """Wait for the page that an action may have begun to load."""
-    live = deed.live
-    if deed.action.type not in _SET_OFF:
+    live = running.live
+    if running.action.type not in _SET_OFF:
         return
     with suppress(Error, TimeoutError):
         # After this round trip the page's handlers have run, and a request for another page has begun.
-        await asyncio.wait_for(deed.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
+        await asyncio.wait_for(running.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
     await asyncio.sleep(_GRACE)
-    if live.navigations != deed.navigations:
+    if live.navigations != running.navigations:
         with suppress(Error):
             await live.arrived(LOADING / 1000)
             await live.page.wait_for_load_state("domcontentloaded", timeout=LOADING)
-    deed.page = live.page
+    running.page = live.page
 
 
 async def _reason(
-    deed: RunningAction, error: Exception, told: dict[str, Any]
+    running: RunningAction, error: Exception, recorded: dict[str, Any]
 ) -> tuple[str, dict[str, Any] | None]:
     """Return the reason of a failed action: a sentence, and the facts found on the page."""
-    if deed.live.ended is not None:
-        return deed.live.ended, None
-    action = deed.action
+    if running.live.ended is not None:
+        return running.live.ended, None
+    action = running.action
     if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
         url = typed(action.url)
-        if said := deed.live.unreached(url, error.message):
+        if said := running.live.unreached(url, error.message):
             return f"{url} was not opened: {said}", None
         return unreachable(url, error.message), None
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, DriftedTarget):
-        return f"{error}. {error.accepted}", {**error.facts, **await _awaits(deed)}
+        return f"{error}. {error.accepted}", {**error.facts, **await _awaits(running)}
     if isinstance(error, (UndeliveredPress, DroppedRequest)):
         return str(error), dict(error.facts)
     if isinstance(error, (ActionError, snapshot.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
-    under_way = len(deed.live.requests.under_way)
+    under_way = len(running.live.requests.under_way)
     aim = action if isinstance(action, do.Aimed) else None
-    target = deed.locator or (aim and aim.selector) or None
+    target = running.locator or (aim and aim.selector) or None
     awaits, found = await asyncio.gather(
-        _awaits(deed),
+        _awaits(running),
         why(
-            deed.page,
-            told,
+            running.page,
+            recorded,
             target,
             error,
             called=(aim.id or selectors.written(aim.selector)) if aim else None,
-            secret=deed.live.mask(deed.page),
-            like=deed.fingerprint or (deed.known.like if deed.known is not None else None),
+            secret=running.live.mask(running.page),
+            like=running.fingerprint or (running.known.like if running.known is not None else None),
         ),
     )
     facts = {**found.facts, "under_way": under_way, **awaits}
-    if deed.patience is not None or (isinstance(error, selectors.ElementNotFound) and error.quiet):
+    if running.patience is not None or (isinstance(error, selectors.ElementNotFound) and error.quiet):
         facts["quiet"] = True
     return found.sentence, facts
 
 
-async def _awaits(deed: RunningAction) -> dict[str, Any]:
+async def _awaits(running: RunningAction) -> dict[str, Any]:
     """Return the signs that the page may still become ready for the action within its time-out."""
-    if not isinstance(deed.action, do.Aimed) or deed.sent:
+    if not isinstance(running.action, do.Aimed) or running.sent:
         return {}
-    passed = (datetime.now(UTC) - deed.began).total_seconds()
-    left = deed.action.timeout / 1000 - passed
-    signs = await pending(deed.page, deed.live.requests.awaited(), left) if left > 0 else []
+    passed = (datetime.now(UTC) - running.began).total_seconds()
+    left = running.action.timeout / 1000 - passed
+    signs = await pending(running.page, running.live.requests.awaited(), left) if left > 0 else []
     return {"awaits": signs} if signs else {}
 
 
@@ -314,53 +315,55 @@ def _first(text: str) -> str:
     return re.sub(r"^(\w+\.)+\w+: ", "", lines[0])
 
 
-async def _outcome(deed: RunningAction, actor: str, told: dict[str, Any]) -> dict[str, Any]:
-    page, action = live_page(deed.live), deed.action
+async def _outcome(running: RunningAction, actor: str, recorded: dict[str, Any]) -> dict[str, Any]:
+    page, action = live_page(running.live), running.action
     title = ""
     after = None
-    if page is not None and deed.error is None and action.type in _WITNESSED:
-        after = await consequence.digest(page, deed.live.mask(deed.page))
+    if page is not None and running.error is None and action.type in _WITNESSED:
+        after = await consequence.digest(page, running.live.mask(running.page))
     if after is not None:
         title = after.title
     elif page is not None:
         with suppress(Error, asyncio.TimeoutError):
             title = await asyncio.wait_for(page.title(), 2)
-    success = deed.error is None and not (isinstance(action, do.Completion) and not action.success)
+    success = running.error is None and not (isinstance(action, do.Completion) and not action.success)
     return {
         "success": success,
-        "message": deed.said,
-        "data": deed.data,
-        "error": None if deed.error is None else {"type": type(deed.error).__name__, "text": deed.said},
-        "action": told,
+        "message": running.said,
+        "data": running.data,
+        "error": None
+        if running.error is None
+        else {"type": type(running.error).__name__, "text": running.said},
+        "action": recorded,
         "actor": actor,
         "url": page.url if page is not None else "",
         "title": title,
-        "tab": deed.live.number(page) if page is not None else None,
-        "started_at": deed.began.isoformat(timespec="milliseconds"),
+        "tab": running.live.number(page) if page is not None else None,
+        "started_at": running.began.isoformat(timespec="milliseconds"),
         "ended_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "selectors": deed.selectors,
-        "fingerprint": deed.fingerprint,
-        "box": deed.box,
-        "why": deed.why,
-        **({"waited": deed.waited} if deed.waited else {}),
-        **_became(deed, after),
+        "selectors": running.selectors,
+        "fingerprint": running.fingerprint,
+        "box": running.box,
+        "why": running.why,
+        **({"waited": running.waited} if running.waited else {}),
+        **_became(running, after),
     }
 
 
-def _became(deed: RunningAction, after: consequence.Digest | None) -> dict[str, Any]:
+def _became(running: RunningAction, after: consequence.Digest | None) -> dict[str, Any]:
     """Return the consequence; for a failed action, if it may have reached the page."""
-    if deed.error is not None:
-        return {"delivered": _delivered(deed, deed.error)}
-    loaded = deed.live.navigations != deed.navigations
-    requests = deed.live.requests.since(deed.requests)
-    told = consequence.consequence(deed.before, after, requests, loaded=loaded)
-    if after is None and loaded and (page := live_page(deed.live)) is not None:
-        told["navigated"] = consequence.where(page.url)
-    if writes := deed.live.requests.writes(deed.requests):
-        told["writes"] = writes
-    if deed.filled is not None:
-        told["filled"] = deed.filled
-    return {"consequence": told}
+    if running.error is not None:
+        return {"delivered": _delivered(running, running.error)}
+    loaded = running.live.navigations != running.navigations
+    requests = running.live.requests.since(running.requests)
+    found = consequence.consequence(running.before, after, requests, loaded=loaded)
+    if after is None and loaded and (page := live_page(running.live)) is not None:
+        found["navigated"] = consequence.where(page.url)
+    if writes := running.live.requests.writes(running.requests):
+        found["writes"] = writes
+    if running.filled is not None:
+        found["filled"] = running.filled
+    return {"consequence": found}
 
 
 def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str, Any]) -> dict[str, Any]:

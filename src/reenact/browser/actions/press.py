@@ -30,40 +30,40 @@ class UndeliveredPress(ActionError):
         self.facts: dict[str, Any] = {"reason": "undelivered", "events": seen._asdict()}
 
 
-async def press(deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool = True) -> None:
+async def press(running: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool = True) -> None:
     """Do the press and confirm it; repeat it if the page saw nothing of it.
 
     Args:
-        deed: The action; its element was checked just before (`aim`).
-        act: Presses `deed.locator`.
+        running: The action; its element was checked just before (`aim`).
+        act: Presses `running.locator`.
         confirm: False if `act` itself confirms the press: then only stopped presses are repeated.
 
     Raises:
         UndeliveredPress: The page saw no click.
         DriftedTarget: Another element was there when the press came.
     """
-    assert isinstance(deed.action, do.Aimed)
+    assert isinstance(running.action, do.Aimed)
     for left in reversed(range(TRIES)):
-        seen = await _pressed(deed, act, confirm=confirm)
+        seen = await _pressed(running, act, confirm=confirm)
         if seen is None or seen.delivered or (not confirm and not seen.stopped):
             return
-        if not seen.stopped and not seen.pressed and await _moved(deed):
+        if not seen.stopped and not seen.pressed and await _moved(running):
             return  # an earlier listener of the page stopped the event
-        if not left or not _repeatable(deed, seen):
+        if not left or not _repeatable(running, seen):
             if not seen.stopped or seen.pressed:
-                deed.sent = True
-            raise UndeliveredPress(_said(seen), seen)
-        await aim(deed, deed.action)
+                running.sent = True
+            raise UndeliveredPress(_message(seen), seen)
+        await aim(running, running.action)
 
 
 async def _pressed(
-    deed: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool
+    running: RunningAction, act: Callable[[], Awaitable[Any]], *, confirm: bool
 ) -> SeenPress | None:
     """Press once; return the events that the page saw, or None if it does not answer.
 
     A click that the page saw is done, even if Playwright's call timed out.
     """
-    guard = deed.guard
+    guard = running.guard
     try:
         await act()
     except Error:
@@ -74,31 +74,35 @@ async def _pressed(
     return None if guard is None else await guard.read()
 
 
-def _repeatable(deed: RunningAction, seen: SeenPress) -> bool:
+def _repeatable(running: RunningAction, seen: SeenPress) -> bool:
     """Return True if the page saw at most presses that changed nothing."""
-    if deed.live.navigations != deed.navigations:
+    if running.live.navigations != running.navigations:
         return False
-    sent = deed.live.requests.since(deed.requests)
+    sent = running.live.requests.since(running.requests)
     if any(not one.startswith("GET ") for one in sent):
         return False
     return bool(seen.stopped or seen.pressed) and (seen.stopped > 0 or not seen.beside or seen.pressed > 0)
 
 
-async def _moved(deed: RunningAction) -> bool:
+async def _moved(running: RunningAction) -> bool:
     """Return True if the page has changed since the element was found, or was left."""
-    live = deed.live
-    if live.navigations != deed.navigations or live.requests.since(deed.requests) or deed.page.is_closed():
+    live = running.live
+    if (
+        live.navigations != running.navigations
+        or live.requests.since(running.requests)
+        or running.page.is_closed()
+    ):
         return True
-    after = await consequence.digest(deed.page, live.mask(deed.page))
+    after = await consequence.digest(running.page, live.mask(running.page))
     return (
         after is None
-        or deed.before is None
-        or after.lines != deed.before.lines
-        or after.url != deed.before.url
+        or running.before is None
+        or after.lines != running.before.lines
+        or after.url != running.before.url
     )
 
 
-def _said(seen: SeenPress) -> str:
+def _message(seen: SeenPress) -> str:
     if seen.stopped and not seen.pressed:
         return "the element was replaced by another one each time, just before the click: nothing was clicked"
     if seen.pressed:

@@ -78,26 +78,26 @@ class FailedAction:
         return f"The {described}" + (f" ({self.name})" if self.name else "")
 
 
-def of_error(asked: FailedAction, *, closed: bool) -> Reason | None:
+def of_error(failed: FailedAction, *, closed: bool) -> Reason | None:
     """Return a reason that the error itself names: closed tab, bad address, missing file."""
-    text = asked.error
+    text = failed.error
     if "crashed" in text.lower():
-        return Reason("crashed", f"The tab at {asked.url} crashed; open the page again in a new tab.", {})
+        return Reason("crashed", f"The tab at {failed.url} crashed; open the page again in a new tab.", {})
     if closed or "has been closed" in text:
         return Reason(
             "closed",
-            f"The tab was closed before the {asked.type} was done; open it again, or switch to another.",
+            f"The tab was closed before the {failed.type} was done; open it again, or switch to another.",
             {},
         )
     net = re.search(r"net::(ERR_\w+)", text)
-    if net and asked.type in {"goto", "goto_new_tab", "reload", "go_back", "go_forward"}:
+    if net and failed.type in {"goto", "goto_new_tab", "reload", "go_back", "go_forward"}:
         said = next((words for key, words in _NET.items() if net[1].startswith(key)), "check the address")
-        url = asked.action.get("url") or asked.url
+        url = failed.action.get("url") or failed.url
         return Reason(
             "unreachable", f"{url} could not be opened ({net[1]}): {said}.", {"net": net[1], "url": url}
         )
     if "invalid URL" in text or "Cannot navigate to invalid" in text:
-        url = asked.action.get("url")
+        url = failed.action.get("url")
         return Reason(
             "unreachable", f"{url!r} is no address: write it whole, as in https://example.com/.", {"url": url}
         )
@@ -112,52 +112,52 @@ def of_error(asked: FailedAction, *, closed: bool) -> Reason | None:
     return None
 
 
-def silent(asked: FailedAction) -> Reason:
+def silent(failed: FailedAction) -> Reason:
     """Return the reason that the page does not answer."""
     return Reason(
         "silent",
-        f"The page {asked.url} does not answer: a dialog waits for an answer, or a script of the page is busy; "
+        f"The page {failed.url} does not answer: a dialog waits for an answer, or a script of the page is busy; "
         "answer the dialog, or reload the page.",
         {},
     )
 
 
-def loading(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
+def loading(failed: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
     """Return the reason that the page has not finished loading, or None."""
     if state.get("ready") == "complete":
         return None
     return Reason(
         "loading",
-        f"The page {asked.url} has not finished loading; wait longer, or wait for what is needed of it.",
+        f"The page {failed.url} has not finished loading; wait longer, or wait for what is needed of it.",
         facts,
     )
 
 
-def missing(asked: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason:
+def missing(failed: FailedAction, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason:
     """Return the reason of no match: an empty or loading page, or the closest candidates."""
-    name = asked.name or "the selector"
+    name = failed.name or "the selector"
     if state.get("empty"):
         return Reason(
             "empty",
-            f"No element matches {name}: the page {asked.url} is empty; open an address first.",
+            f"No element matches {name}: the page {failed.url} is empty; open an address first.",
             facts,
         )
     if state.get("ready") != "complete":
         return Reason(
             "loading",
-            f"No element matches {name} yet: the page {asked.url} has not finished loading; "
+            f"No element matches {name} yet: the page {failed.url} has not finished loading; "
             "wait longer, or give a longer timeout.",
             facts,
         )
     best = facts.get("candidates") or []
     if not best:
         words = f"nothing there is like what the selector says; {_may_come(name, state)}"
-        return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
+        return Reason("missing", f"No element matches {name} on {failed.url}: {words}.", facts)
     first = best[0]
     hidden = "" if first["visible"] else ", which is hidden"
     words = f"the closest is the {first['described']}{hidden}"
     words += f", and {first['other']}" if first.get("other") else f"; try {first['selector']}"
-    return Reason("missing", f"No element matches {name} on {asked.url}: {words}.", facts)
+    return Reason("missing", f"No element matches {name} on {failed.url}: {words}.", facts)
 
 
 def _may_come(name: str, state: Mapping[str, Any]) -> str:
@@ -168,40 +168,40 @@ def _may_come(name: str, state: Mapping[str, Any]) -> str:
     return "observe the page to see what is"
 
 
-def several(asked: FailedAction, facts: dict[str, Any]) -> Reason:
+def several(failed: FailedAction, facts: dict[str, Any]) -> Reason:
     """Return the reason of several matches."""
-    count, told = facts["matches"], facts["elements"]
-    names = [one["described"] for one in told]
+    count, elements = facts["matches"], facts["elements"]
+    names = [one["described"] for one in elements]
     rest = count - len(names)
     listed = ", ".join(names) + (f" and {rest} more" if rest else "")
-    shown = [one for one in told if one["visible"]]
-    at = told.index(shown[0]) if shown else 0
-    best = told[at]["selector"] if told else ""
+    shown = [one for one in elements if one["visible"]]
+    at = elements.index(shown[0]) if shown else 0
+    best = elements[at]["selector"] if elements else ""
     if not best or len(best) > SHORT:
-        name = asked.name or ""
+        name = failed.name or ""
         best = f"{name}.nth({at})" if name.endswith(")") else f"{name.replace('~', 'text=', 1)} >> nth={at}"
     return Reason(
         "several",
-        f"{count} elements match {asked.name}, and it is not said which: {listed}; name one, as in {best}.",
+        f"{count} elements match {failed.name}, and it is not said which: {listed}; name one, as in {best}.",
         facts,
     )
 
 
-def of_element(asked: FailedAction, probe: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
+def of_element(failed: FailedAction, probe: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
     """Return the reason found in the one element that matches, or None."""
-    the = asked.the(probe["described"])
+    the = failed.the(probe["described"])
     for word, said in (
-        ("detached", _detached(asked, probe)),
-        ("hidden", _hidden(asked, probe)),
+        ("detached", _detached(failed, probe)),
+        ("hidden", _hidden(failed, probe)),
         ("disabled", _disabled(probe)),
-        ("kind", _kind(asked, probe)),
-        ("read-only", _readonly(asked, probe)),
-        ("option", _option(asked, probe)),
-        ("value", _value(asked, probe)),
+        ("kind", _kind(failed, probe)),
+        ("read-only", _readonly(failed, probe)),
+        ("option", _option(failed, probe)),
+        ("value", _value(failed, probe)),
         ("outside", _outside(probe)),
-        ("no clicks", _unclickable(asked, probe)),
-        ("covered", _covered(asked, probe)),
-        ("moving", _moving(asked, probe)),
+        ("no clicks", _unclickable(failed, probe)),
+        ("covered", _covered(failed, probe)),
+        ("moving", _moving(failed, probe)),
     ):
         if said:
             where = f", in the frame {' > '.join(facts['frame'])}," if facts.get("frame") else ""
@@ -209,8 +209,8 @@ def of_element(asked: FailedAction, probe: Mapping[str, Any], facts: dict[str, A
     return None
 
 
-def _detached(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if probe["attached"] and not re.search(r"not attached|was detached", asked.error):
+def _detached(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if probe["attached"] and not re.search(r"not attached|was detached", failed.error):
         return None
     return (
         "was taken off the page while it was acted on: the page draws itself anew; "
@@ -218,9 +218,9 @@ def _detached(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     )
 
 
-def _hidden(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
+def _hidden(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
     hidden = probe["hidden"]
-    if hidden is None or asked.type == "upload_file":
+    if hidden is None or failed.type == "upload_file":
         return None
     if hidden["by"] and hidden["how"] == "closed":
         return f"is hidden in the {hidden['by']}, which is closed; open it first"
@@ -229,7 +229,7 @@ def _hidden(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     if hidden["how"] in {"no size", "no box"}:
         of = (
             f"; try its label {probe['label']!r}"
-            if probe["label"] and asked.type in _POINTED
+            if probe["label"] and failed.type in _POINTED
             else "; try what it holds, or what opens it"
         )
         return "takes no space on the page, so that nothing of it can be seen" + of
@@ -249,9 +249,9 @@ def _tag(probe: Mapping[str, Any]) -> str:
     return f"{article} {probe['tag']}" + (f" of type {probe['type']}" if probe["type"] else "")
 
 
-def _kind(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
+def _kind(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
     tag = _tag(probe)
-    if asked.type in _FILLED and not probe["editable"]:
+    if failed.type in _FILLED and not probe["editable"]:
         if probe["tag"] == "select":
             return "is a drop-down list, which cannot be filled; use select_dropdown_option"
         if probe["checkable"]:
@@ -259,29 +259,29 @@ def _kind(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
         if probe["type"] == "file":
             return "takes a file, and cannot be filled; use upload_file"
         return f"is {tag}, which cannot be filled; name the field itself"
-    if asked.type == "check" and not probe["checkable"]:
+    if failed.type == "check" and not probe["checkable"]:
         return f"is {tag}, which cannot be ticked; name the box itself, or use click"
     if (
-        asked.type == "select_dropdown_option"
+        failed.type == "select_dropdown_option"
         and probe["tag"] != "select"
         and probe["role"] not in {"listbox", "combobox"}
     ):
         return f"is {tag}, no drop-down list; name the list itself, or use click"
-    if asked.type == "upload_file" and probe["type"] != "file" and "file" in asked.error.lower():
+    if failed.type == "upload_file" and probe["type"] != "file" and "file" in failed.error.lower():
         return f"is {tag}, which takes no file; name the input of type file"
     return None
 
 
-def _readonly(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if asked.type in _FILLED and probe["readonly"]:
+def _readonly(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if failed.type in _FILLED and probe["readonly"]:
         return "is read-only; it is filled by something else on the page, as a date's picker or a search"
     return None
 
 
-def _option(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
+def _option(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
     options = probe["options"]
-    wanted = asked.action.get("value")
-    if asked.type != "select_dropdown_option" or options is None or wanted is None:
+    wanted = failed.action.get("value")
+    if failed.type != "select_dropdown_option" or options is None or wanted is None:
         return None
     for label, value, off in options:
         if wanted in {label, value}:
@@ -297,8 +297,8 @@ def _option(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
     return f'has no option "{wanted}"; it has {names}{more}'
 
 
-def _value(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if asked.type in _FILLED and re.search(r"Cannot type text|Malformed value|non-number", asked.error):
+def _value(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if failed.type in _FILLED and re.search(r"Cannot type text|Malformed value|non-number", failed.error):
         shape = {"number": "a number", "date": "a date as 2026-01-31", "time": "a time as 13:45",
                  "month": "a month as 2026-01", "week": "a week as 2026-W05",
                  "datetime-local": "a time as 2026-01-31T13:45",
@@ -317,43 +317,43 @@ def _outside(probe: Mapping[str, Any]) -> str | None:
     )
 
 
-def _covered(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if asked.type not in _POINTED:
+def _covered(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if failed.type not in _POINTED:
         return None
     cover = probe["covered"]
     if cover is None:
-        logged = re.search(r"<(\w+)([^>]*)>.*? intercepts pointer events", asked.error)
-        if not logged or not re.search(r"intercepts pointer events", asked.error):
+        logged = re.search(r"<(\w+)([^>]*)>.*? intercepts pointer events", failed.error)
+        if not logged or not re.search(r"intercepts pointer events", failed.error):
             return None
         mark = re.search(r'id="([^"]+)"', logged[2]) or re.search(r'class="([^" ]+)', logged[2])
         by = logged[1] + (("#" if "id=" in mark[0] else ".") + mark[1] if mark else "")
-        return f"was covered by {by} when it was to be {_DONE[asked.type]}; wait until that is gone, or close it first"
+        return f"was covered by {by} when it was to be {_DONE[failed.type]}; wait until that is gone, or close it first"
     if cover["exit"]:
         return f"is covered by the {cover['by']}; click the {cover['exit']} there first"
     return f"is covered by the {cover['by']}; close that first, or wait until it is gone"
 
 
-def _unclickable(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if asked.type in _POINTED and probe["unclickable"]:
+def _unclickable(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if failed.type in _POINTED and probe["unclickable"]:
         return "lets clicks through (pointer-events: none); click what lies under it, or wait until the page allows it"
     return None
 
 
-def _moving(asked: FailedAction, probe: Mapping[str, Any]) -> str | None:
-    if probe["moving"] or "element is not stable" in asked.error.splitlines()[-1:]:
+def _moving(failed: FailedAction, probe: Mapping[str, Any]) -> str | None:
+    if probe["moving"] or "element is not stable" in failed.error.splitlines()[-1:]:
         return "keeps moving, and is acted on only at rest; wait until its animation ends, or turn animations off"
     return None
 
 
-def unknown(asked: FailedAction, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
+def unknown(failed: FailedAction, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
     """Return the last possible reason: the element came late, or nothing but the error is known."""
     facts = facts or {}
     probe = facts.get("element")
-    line = next((line.strip() for line in asked.error.splitlines() if line.strip()), "")
+    line = next((line.strip() for line in failed.error.splitlines() if line.strip()), "")
     if probe and late:
         return Reason(
             "late",
-            f"{asked.the(probe['described'])} is there now, and was not in time; "
+            f"{failed.the(probe['described'])} is there now, and was not in time; "
             "give a longer timeout, or wait for it.",
             facts,
         )
@@ -361,10 +361,10 @@ def unknown(asked: FailedAction, facts: dict[str, Any] | None, *, late: bool = F
         said = f": {line}" if line else ""
         return Reason(
             "unknown",
-            f"{asked.the(probe['described'])} is there, shown and enabled, "
-            f"and the {asked.type} failed all the same{said}; try again.",
+            f"{failed.the(probe['described'])} is there, shown and enabled, "
+            f"and the {failed.type} failed all the same{said}; try again.",
             facts,
         )
     return Reason(
-        "unknown", f"The {asked.type} failed on {asked.url}" + (f": {line}." if line else "."), facts
+        "unknown", f"The {failed.type} failed on {failed.url}" + (f": {line}." if line else "."), facts
     )

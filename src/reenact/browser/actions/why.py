@@ -88,21 +88,23 @@ async def why(
         secret: CSS selectors of elements that must not be shown.
         like: The element's earlier fingerprint, if known: it finds better candidates than a selector.
     """
-    told = {"type": action} if isinstance(action, str) else dict(action)
+    fields = {"type": action} if isinstance(action, str) else dict(action)
     text = _text(error)
-    asked = FailedAction(told, _named(target, called), text, short_address(page.url))
-    found = reasons.of_error(asked, closed=page.is_closed())
+    failed = FailedAction(fields, _named(target, called), text, short_address(page.url))
+    found = reasons.of_error(failed, closed=page.is_closed())
     if found is None:
         try:
-            found = await asyncio.wait_for(_asked(page, target, asked, (error, list(secret), like)), PATIENCE)
+            found = await asyncio.wait_for(
+                _reason(page, target, failed, (error, list(secret), like)), PATIENCE
+            )
         except TimeoutError:
-            found = reasons.silent(asked)
+            found = reasons.silent(failed)
         except Error as broken:
             closed = page.is_closed()
-            found = reasons.of_error(asked.saying(_text(broken)), closed=closed) or reasons.unknown(
-                asked, None
+            found = reasons.of_error(failed.saying(_text(broken)), closed=closed) or reasons.unknown(
+                failed, None
             )
-    facts = {"reason": found.word, "action": told.get("type"), "selector": asked.name, **found.facts}
+    facts = {"reason": found.word, "action": fields.get("type"), "selector": failed.name, **found.facts}
     if text:
         facts["error"] = text.splitlines()[0][:500]
     return Why(found.sentence, facts)
@@ -127,18 +129,18 @@ def _spoken(locator: Locator) -> str:
     return str(ast.literal_eval(selector[1])) if selector else text
 
 
-async def _asked(
+async def _reason(
     page: Page,
     target: str | Mapping[str, Any] | Locator | None,
-    asked: FailedAction,
+    failed: FailedAction,
     more: tuple[BaseException | str | None, list[str], Mapping[str, Any] | None],
 ) -> Reason:
     error, secret, like = more
     states = await of_page(page, "state")
-    state: dict[str, Any] = next((told for frame, told in states if frame == page.main_frame), {})
+    state: dict[str, Any] = next((described for frame, described in states if frame == page.main_frame), {})
     facts: dict[str, Any] = {"page": {**state, "frames": len(page.frames)}}
     if target is None:
-        return reasons.loading(asked, state, facts) or reasons.unknown(asked, facts)
+        return reasons.loading(failed, state, facts) or reasons.unknown(failed, facts)
     try:
         selectors = () if isinstance(target, Locator) else parse(target)
         absent = isinstance(error, ElementNotFound) and state.get("count", 0) > LARGE
@@ -148,14 +150,14 @@ async def _asked(
     facts["matches"] = count
     if count == 0 or found is None:
         wanted = like or sought(selectors or _of_locator(target))
-        best = await _closest(page, wanted, secret, asked.type)
-        for match, told in best:
-            told["other"] = _other(like, target, match.fingerprint)
+        best = await _closest(page, wanted, secret, failed.type)
+        for match, described in best:
+            described["other"] = _other(like, target, match.fingerprint)
         facts["candidates"] = [one for _, one in best]
-        return reasons.missing(asked, state, facts)
+        return reasons.missing(failed, state, facts)
     if count > 1:
         facts["elements"] = await _several(found, count, secret)
-        return reasons.several(asked, facts)
+        return reasons.several(failed, facts)
     handle = await found.element_handle(timeout=500)
     probe = await of_element(handle, "eyes.probe(el, argument)", secret)
     frame = await handle.owner_frame()
@@ -164,9 +166,9 @@ async def _asked(
         facts["frame"] = await frame_chain(frame)
         probe["covered"] = probe["covered"] or await _covered_outside(frame, probe["box"])
     late = isinstance(error, ElementNotFound) or (
-        "waiting for" in asked.error and "locator resolved" not in asked.error
+        "waiting for" in failed.error and "locator resolved" not in failed.error
     )
-    return reasons.of_element(asked, probe, facts) or reasons.unknown(asked, facts, late=late)
+    return reasons.of_element(failed, probe, facts) or reasons.unknown(failed, facts, late=late)
 
 
 def _sentence(text: str) -> str:
@@ -217,27 +219,27 @@ async def _closest(
         for one in await similar(wanted, page, most=LOOKED, secret=secret)
         if one.score >= CLOSE and _fits(wanted, one.fingerprint, action)
     ][:NAMED]
-    return list(zip(matches, await asyncio.gather(*(_told(one) for one in matches)), strict=True))
+    return list(zip(matches, await asyncio.gather(*(_described(one) for one in matches)), strict=True))
 
 
-def _fits(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
-    role, was = str(told.get("role")), str(wanted.get("role") or "")
+def _fits(wanted: Mapping[str, Any], candidate: Mapping[str, Any], action: str) -> bool:
+    role, was = str(candidate.get("role")), str(wanted.get("role") or "")
     if role not in ROLES.get(action, (role,)) or (was and (was in ROLES["fill"]) != (role in ROLES["fill"])):
         return False
-    return named_alike(wanted, told)
+    return named_alike(wanted, candidate)
 
 
-def _other(like: Mapping[str, Any] | None, target: Any, told: Mapping[str, Any]) -> str:
+def _other(like: Mapping[str, Any] | None, target: Any, candidate: Mapping[str, Any]) -> str:
     """Return the fact that shows a candidate to be another element than the known one, or ""."""
-    found = TargetIdentity.of(told)
+    found = TargetIdentity.of(candidate)
     if like and (reason := exact(TargetIdentity.of(like), found)):
         return reason
     selector = None if isinstance(target, Locator) else target
-    missing = next((one for one in texts_of(selector)[1] if not belongs(found, told, one)), "")
+    missing = next((one for one in texts_of(selector)[1] if not belongs(found, candidate, one)), "")
     return f'it does not belong to "{missing}"' if missing else ""
 
 
-async def _told(match: LikenessMatch) -> dict[str, Any]:
+async def _described(match: LikenessMatch) -> dict[str, Any]:
     """Describe a candidate: words, score, scores of its parts, and a selector that finds it."""
     try:
         described, css = await of_element(
@@ -278,12 +280,12 @@ async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[
         "[eyes.selectorsOf(el, argument), {described: eyes.describe(el, argument), visible: eyes.shown(el)}]"
     )
 
-    async def told(one: Locator) -> dict[str, Any]:
+    async def describe(one: Locator) -> dict[str, Any]:
         names, described = await of_element(one, call, list(secret), timeout=500)
         name = "" if names["secret"] else names["name"]
         return {**described, "selector": await _by_role(one, names["css"], names["role"], name)}
 
-    first = [told(locator.nth(number)) for number in range(min(count, NAMED))]
+    first = [describe(locator.nth(number)) for number in range(min(count, NAMED))]
     return [one for one in await asyncio.gather(*first, return_exceptions=True) if isinstance(one, dict)]
 
 
@@ -293,11 +295,11 @@ async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any]
     at: Frame | None = frame
     while at is not None and at.parent_frame is not None:
         owner = await at.frame_element()
-        told = await of_element(
+        found = await of_element(
             owner, "(() => { const [left, top] = eyes.inset(el); const x = left + argument[0], y = top + argument[1];"
             " return [x, y, eyes.coverAt(el, x, y)]; })()", [x, y],
         )  # fmt: skip
-        x, y, cover = told
+        x, y, cover = found
         if cover:
             return dict(cover)
         at = at.parent_frame

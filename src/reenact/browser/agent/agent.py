@@ -141,7 +141,7 @@ class Agent(AgentInterface):
 
     def _prepared(self, task: AgentTask) -> AgentLoop:
         model = models.chosen(self._model or self._session.options.model)
-        self.request = self.request.model_copy(update={**task.told(), "reasoning_model": _name_of(model)})
+        self.request = self.request.model_copy(update={**task.fields(), "reasoning_model": _name_of(model)})
         self._loop = AgentLoop(
             self._session,
             model,

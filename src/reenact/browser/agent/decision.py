@@ -96,7 +96,7 @@ def formed(answer: Any, response_format: Any) -> str:
         adapter: TypeAdapter[Any] = TypeAdapter(response_format)
         return adapter.dump_json(adapter.validate_python(answer)).decode()
     except ValidationError as error:
-        raise ValueError(told(error, "answer")) from None
+        raise ValueError(in_one_line(error, "answer")) from None
 
 
 def schema_of(response_format: Any) -> Mapping[str, Any]:
@@ -106,7 +106,7 @@ def schema_of(response_format: Any) -> Mapping[str, Any]:
     return TypeAdapter(response_format).json_schema()
 
 
-def told(error: ValidationError, place: str = "") -> str:
+def in_one_line(error: ValidationError, place: str = "") -> str:
     """Return a validation's errors in one line."""
     found = []
     for one in error.errors(include_url=False, include_input=False):

@@ -28,7 +28,7 @@ class AgentTask:
     response_format: Any = None
     session_offset: int | None = None
 
-    def told(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """Return it as the fields of a request."""
         return {"task": self.task, "url": self.url, "session_offset": self.session_offset}
 

@@ -89,8 +89,8 @@ class AgentLoop:
             retries=RETRIES,
         )
         self._asker.output_validator(self._checked)
-        self._scope = self._stretch()
-        self.response = self._born()
+        self._scope = self._span()
+        self.response = self._record_start()
         self.log.add(f"agent {self.response.agent_id}: {request.task}")
 
     @property
@@ -120,12 +120,12 @@ class AgentLoop:
         """
         with boundary.entered(self._scope):
             try:
-                success, answer = await self._worked()
+                success, answer = await self._work()
             except Exception as error:
                 success, answer = False, _in_words(error)
             return self._close(success, answer)
 
-    def _stretch(self) -> boundary.Scope | None:
+    def _span(self) -> boundary.Scope | None:
         """Return the span of the recording for this run, in any thread or task.
 
         It has the agent's name only if the user gave one, because generated ids would differ between two runs that are
@@ -137,7 +137,7 @@ class AgentLoop:
                 return around
             return around.span(f"agent:{self._name or 'browser'}")
 
-    def _born(self) -> status.AgentStatusResponse:
+    def _record_start(self) -> status.AgentStatusResponse:
         """Record the start of the run with its task; the recorded value is the run's id and time."""
         request = self._request
         asked: dict[str, Any] = {"task": request.task, "url": request.url, "max_steps": request.max_steps}
@@ -161,7 +161,7 @@ class AgentLoop:
     def _steps(self) -> list[dict[str, Any]]:
         return self.response.steps
 
-    async def _worked(self) -> tuple[bool, str]:
+    async def _work(self) -> tuple[bool, str]:
         request = self._request
         self._before = told_before(self._session, request.session_offset)
         if request.url:
@@ -192,18 +192,18 @@ class AgentLoop:
         self._seen = await looked(self._session)
         self._useless = ""
         try:
-            decision = await self._asked(self._seen, left)
+            decision = await self._decide(self._seen, left)
         except UnexpectedModelBehavior as error:
             message = self._useless or " ".join(str(error).split())
             self._useless = message
             return status.step("", None, {"success": False, "message": message, "url": self._seen.url})
         action = decision.action
         if action["type"] == "completion":
-            action["answer"] = self._answer(action)
+            action["answer"] = self._formatted(action)
         shown, outcome = await executed(self._session, action, self._vault.filled(action))
         return status.step(decision.reasoning, shown, outcome)
 
-    def _answer(self, action: dict[str, Any]) -> str:
+    def _formatted(self, action: dict[str, Any]) -> str:
         """Return a completion's answer: text, or JSON text of the requested form."""
         if self._form is not None and action["success"]:
             return formed(action["answer"], self._form)
@@ -213,7 +213,7 @@ class AgentLoop:
             else json.dumps(action["answer"], default=str)
         )
 
-    async def _asked(self, seen: ShownPage, left: int) -> Decision:
+    async def _decide(self, seen: ShownPage, left: int) -> Decision:
         """Ask the model for its next step."""
         text = prompt.asked(
             task=self._request.task or "",
@@ -262,7 +262,7 @@ class AgentLoop:
         action = decision.action
         try:
             if action["type"] == "completion":
-                action["answer"] = self._answer(action)
+                action["answer"] = self._formatted(action)
             complaint = self._seen.complaint(action)
         except ValueError as error:
             complaint = str(error)

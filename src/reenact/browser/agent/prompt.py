@@ -109,11 +109,11 @@ def history(steps: Sequence[Mapping[str, Any]]) -> str:
     if skipped:
         lines.append(f"({skipped} earlier steps are left out)")
     for number, taken in enumerate(steps[skipped:], skipped + 1):
-        lines.append(f"{number}. {_told(taken, recent=number > len(steps) - 3)}")
+        lines.append(f"{number}. {_line(taken, recent=number > len(steps) - 3)}")
     return "\n".join(lines)
 
 
-def _told(taken: Mapping[str, Any], *, recent: bool) -> str:
+def _line(taken: Mapping[str, Any], *, recent: bool) -> str:
     value = taken["value"]
     did = "an answer of no use" if value["action"] is None else call(value["action"])
     became = taken["message"] if not taken["success"] else "done"

@@ -28,7 +28,7 @@ class FilmedTab:
         self.reel = reel
         self.title = ""
         self.opener: int | None = None
-        self.told = False
+        self.written = False
         """True once its first line is written."""
 
 
@@ -154,13 +154,13 @@ class Camera:
         tab = self._tab(page)
         if tab is not None:
             self.active(page)
-            told: dict[str, Any] = {
+            line_members: dict[str, Any] = {
                 "action": dict(action),
                 "url": tab.page.url,
                 "target": target and dict(target),
             }
-            told["t"] = None if began is None else self._log.at(began.timestamp() * 1000)
-            self._log.guarded(self._before)(tab, call, actor, told)
+            line_members["t"] = None if began is None else self._log.at(began.timestamp() * 1000)
+            self._log.guarded(self._before)(tab, call, actor, line_members)
 
     async def after(  # noqa: PLR0917 - the order of the line's members
         self,
@@ -177,14 +177,14 @@ class Camera:
         """
         tab = self._tab(page)
         if tab is not None:
-            told: dict[str, Any] = {
+            line_members: dict[str, Any] = {
                 "success": success,
                 "message": message,
                 "why": why,
                 "selectors": selectors,
             }
-            told |= {"url": page.url, "title": tab.title}
-            self._log.guarded(self._after)(tab, call, told)
+            line_members |= {"url": page.url, "title": tab.title}
+            self._log.guarded(self._after)(tab, call, line_members)
             self.active(page)
 
     async def anchor(self, page: Page, why: str, call: int | None = None) -> None:
@@ -203,15 +203,15 @@ class Camera:
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._tree)(tab, text, call)
 
-    def _before(self, tab: FilmedTab, call: int | None, actor: str, told: dict[str, Any]) -> None:
+    def _before(self, tab: FilmedTab, call: int | None, actor: str, line_members: dict[str, Any]) -> None:
         tab.reel.cut()
         tab.reel.want("before", call)
         line = self._lines.pop(-1 if call is None else call, "")
-        told |= {"line": line} if line else {}
-        self._log.write("before", call=call, tab=tab.number, actor=actor, **told)
+        line_members |= {"line": line} if line else {}
+        self._log.write("before", call=call, tab=tab.number, actor=actor, **line_members)
 
-    def _after(self, tab: FilmedTab, call: int | None, told: Mapping[str, Any]) -> None:
-        self._log.write("after", call=call, tab=tab.number, **told)
+    def _after(self, tab: FilmedTab, call: int | None, line_members: Mapping[str, Any]) -> None:
+        self._log.write("after", call=call, tab=tab.number, **line_members)
         tab.reel.cut()
         tab.reel.want("after", call, settled=True)
         self._gate.open()
@@ -242,19 +242,19 @@ class Camera:
         self._log.guarded(reel.start)()
         self._happenings.attach(page, number)
         # The opener is reported right after, in another event.
-        asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
+        asyncio.get_running_loop().call_soon(self._log.guarded(self._write_tab), tab)
 
     def _crashed(self, tab: FilmedTab) -> None:
         self._log.write("crash", tab=tab.number, what="page")
         tab.reel.crashed()
 
     def _popped_up(self, tab: FilmedTab, popup: Page) -> None:
-        if (other := self._tab(popup)) is not None and not other.told:
+        if (other := self._tab(popup)) is not None and not other.written:
             other.opener = tab.number
 
-    def _tell(self, tab: FilmedTab) -> None:
-        if not tab.told:
-            tab.told = True
+    def _write_tab(self, tab: FilmedTab) -> None:
+        if not tab.written:
+            tab.written = True
             self._event(tab, "opened", opener=tab.opener)
 
     def _closed(self, tab: FilmedTab) -> None:
@@ -283,5 +283,5 @@ class Camera:
             self._event(tab, "titled")
 
     def _event(self, tab: FilmedTab, what: str, **members: Tree) -> None:
-        self._tell(tab)
+        self._write_tab(tab)
         self._log.write("tab", tab=tab.number, what=what, url=tab.page.url, title=tab.title, **members)

@@ -254,7 +254,7 @@ class FrameRecorder:
         if place == 0 or self._written[place - 1].mark != picture.mark:
             picture.blob = self._log.blob(data)
             self._count(len(data))
-            self._log.write("frame", t=picture.t, **_told(picture, self._tab))
+            self._log.write("frame", t=picture.t, **_members_of(picture, self._tab))
             self._written.insert(place, picture)
             del self._written[:-REMEMBERED]
         if self._anchors:
@@ -287,19 +287,19 @@ class FrameRecorder:
     def _anchor(self, anchor: RequestedFrame) -> None:
         before = [picture for picture in self._written if picture.t <= anchor.t]
         if before:
-            self._tell(anchor, before[-1])
+            self._write_anchor(anchor, before[-1])
         elif self._written:
             if (
                 anchor.why != "before"
             ):  # no earlier picture exists, and a later one would show the action's effect
                 anchor.t = self._written[0].t
-                self._tell(anchor, self._written[0])
+                self._write_anchor(anchor, self._written[0])
         elif self._running:
             self._log.start(self._shoot(anchor), "a screenshot")
 
-    def _tell(self, anchor: RequestedFrame, picture: CapturedFrame) -> None:
+    def _write_anchor(self, anchor: RequestedFrame, picture: CapturedFrame) -> None:
         members: dict[str, Any] = {"why": anchor.why, "call": anchor.call}
-        self._log.write("anchor", t=anchor.t, **_told(picture, self._tab), **members)
+        self._log.write("anchor", t=anchor.t, **_members_of(picture, self._tab), **members)
 
     async def _shoot(self, anchor: RequestedFrame) -> None:
         """Take a screenshot of a tab that has no picture yet; it delays the page by about 40 ms."""
@@ -311,10 +311,10 @@ class FrameRecorder:
         anchor.t = self._log.now()
         picture = CapturedFrame.of(anchor.t, data)
         picture.blob = self._log.blob(picture.data)
-        self._tell(anchor, picture)
+        self._write_anchor(anchor, picture)
 
 
-def _told(picture: CapturedFrame, tab: int) -> dict[str, Any]:
+def _members_of(picture: CapturedFrame, tab: int) -> dict[str, Any]:
     width, height = picture.size
     return {
         "tab": tab,

@@ -170,12 +170,12 @@ class Network:
         if response is None:
             return
         headers = headers_of(response.headers)
-        told: dict[str, Any] = {"id": exchange.number, "status": response.status, "headers": headers}
+        members: dict[str, Any] = {"id": exchange.number, "status": response.status, "headers": headers}
         if exchange.tab is None:  # a popup's first request came before the popup
-            told["tab"] = self._tab_of(request)
-        told["ms"] = round(took(request.timing, exchange), 1)
-        told |= await self._body(response, headers, read=body)
-        self._log.write("response", t=t, **told)
+            members["tab"] = self._tab_of(request)
+        members["ms"] = round(took(request.timing, exchange), 1)
+        members |= await self._body(response, headers, read=body)
+        self._log.write("response", t=t, **members)
 
     async def _body(self, response: Any, headers: Mapping[str, str], *, read: bool) -> dict[str, Any]:
         if response.status in _BODILESS or 300 <= response.status < 400:
@@ -244,6 +244,8 @@ def parts(data: bytes, kind: str) -> str:
         content = payload if isinstance(payload, bytes) else b""
         name = str(part.get_param("name", "", header="content-disposition"))
         file = part.get_filename()
-        told = f"({file}, {len(content)} bytes)" if file is not None else content.decode("utf-8", "replace")
-        fields.setdefault(name, []).append(told)
-    return codec.dumps({name: told[0] if len(told) == 1 else told for name, told in fields.items()}).decode()
+        value = f"({file}, {len(content)} bytes)" if file is not None else content.decode("utf-8", "replace")
+        fields.setdefault(name, []).append(value)
+    return codec.dumps(
+        {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
+    ).decode()

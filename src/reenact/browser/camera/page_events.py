@@ -119,9 +119,9 @@ class PageEvents:
                 self._context.remove_listener("console", self._listeners["console"])
         else:
             place = message.location
-            told: dict[str, Any] = {"level": message.type, "text": self._short(message.text)}
-            told |= {"url": place.get("url"), "row": place.get("lineNumber")}
-            self._log.write("console", tab=self._tab(message.page), **told)
+            members: dict[str, Any] = {"level": message.type, "text": self._short(message.text)}
+            members |= {"url": place.get("url"), "row": place.get("lineNumber")}
+            self._log.write("console", tab=self._tab(message.page), **members)
 
     def _listen_again(self, frame: Any) -> None:
         if frame.parent_frame is None:
@@ -155,30 +155,32 @@ class PageEvents:
         }
 
     def _answered(self, tab: int, accepted: bool | None) -> None:
-        told = self._dialogs.pop(tab, None)
-        if told is not None:
+        dialog = self._dialogs.pop(tab, None)
+        if dialog is not None:
             answer = None if accepted is None else "accepted" if accepted else "dismissed"
-            asked = "asked" if told["kind"] in ("confirm", "prompt") else "said"
+            asked = "asked" if dialog["kind"] in ("confirm", "prompt") else "said"
             self.aside.append(
-                f"the page {asked} “{told['text']}”" + (f", which was {answer}" if answer else "")
+                f"the page {asked} “{dialog['text']}”" + (f", which was {answer}" if answer else "")
             )
-            self._log.write("dialog", tab=tab, answer=answer, closed=round(self._log.now(), 6), **told)
+            self._log.write("dialog", tab=tab, answer=answer, closed=round(self._log.now(), 6), **dialog)
 
     # -- files -----------------------------------------------------------------------------------------------
 
     def _download(self, tab: int, download: Any) -> None:
-        told = {"tab": tab, "url": self._log.clean(download.url), "name": download.suggested_filename}
-        self.aside.append(f"the download of {told['name']} began")
-        self._log.write("download", **told, size=None, state="started")
-        self._log.start(self._downloaded(download, told), "a download")
+        members = {"tab": tab, "url": self._log.clean(download.url), "name": download.suggested_filename}
+        self.aside.append(f"the download of {members['name']} began")
+        self._log.write("download", **members, size=None, state="started")
+        self._log.start(self._downloaded(download, members), "a download")
 
-    async def _downloaded(self, download: Any, told: dict[str, Any]) -> None:
+    async def _downloaded(self, download: Any, members: dict[str, Any]) -> None:
         failure = await download.failure()
         size = None
         with suppress(Exception):  # it failed, or is on another machine
             size = (await download.path()).stat().st_size
         state = "finished" if failure is None else "canceled" if failure == "canceled" else "failed"
-        self._log.write("download", **told, size=size, state=state, **({"text": failure} if failure else {}))
+        self._log.write(
+            "download", **members, size=size, state=state, **({"text": failure} if failure else {})
+        )
 
     def _chooser(self, tab: int, event: dict[str, Any]) -> None:
         self._log.write("chooser", tab=tab, multiple=bool(event["isMultiple"]))

@@ -109,13 +109,13 @@ class BrowserDriver:
         async def live(nobody: Any, call: int | None) -> dict[str, Any]:
             return await self._backend.open(id)
 
-        def told(outcome: dict[str, Any]) -> dict[str, Any]:
+        def started(outcome: dict[str, Any]) -> dict[str, Any]:
             self.tabs, self.front = {0: outcome["url"]}, 0
             # A session on a server gets its id there.
             self.recording.id = outcome.get("session_id") or self.recording.id
             return outcome
 
-        return Operation("start", live, lambda _: asked, done=told)
+        return Operation("start", live, lambda _: asked, done=started)
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """Note the tab and the address after a step."""

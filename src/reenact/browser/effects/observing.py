@@ -41,33 +41,33 @@ def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Operation:
         return _observation(seen)
 
     async def wire(link: ServerSession) -> Any:
-        return _seen(await link.ask("POST", "page/observe", {}))
+        return _recorded(await link.ask("POST", "page/observe", {}))
 
     asked = {} if kind == "viewport" else {"screenshot": kind}
     return Operation("observe", live, lambda _: asked, done=done, wire=wire)
 
 
-def _seen(told: Mapping[str, Any]) -> dict[str, Any]:
+def _recorded(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a server's observation to the recorded form."""
-    about = told["metadata"]
+    about = answer["metadata"]
     return {
         "title": about["title"],
         "url": about["url"],
-        "tab": told["tab"],
+        "tab": answer["tab"],
         "viewport": about["viewport"],
         "tabs": about["tabs"],
         "timestamp": about["timestamp"],
-        "screenshot": base64.b64decode(told["screenshot"] or ""),
-        "tree": told["space"]["description"],
+        "screenshot": base64.b64decode(answer["screenshot"] or ""),
+        "tree": answer["space"]["description"],
         "more": 0,
-        "elements": _elements_of(told["space"]["interaction_actions"]),
+        "elements": _elements_of(answer["space"]["interaction_actions"]),
     }
 
 
-def _elements_of(told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _elements_of(answer: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return each element once, with all types of action that fit it."""
     found: dict[str, dict[str, Any]] = {}
-    for one in told:
+    for one in answer:
         element = found.setdefault(one["element"]["id"], {**one["element"], "actions": []})
         element["actions"].append(one["type"])
     return list(found.values())
@@ -108,14 +108,14 @@ async def _observed(live: LiveBrowser, kind: str, call: int | None) -> dict[str,
 
 
 def _element(one: Element) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": one.id, "role": one.role, "name": one.name}
+    fields: dict[str, Any] = {"id": one.id, "role": one.role, "name": one.name}
     if one.value is not None:
-        told["value"] = one.value
+        fields["value"] = one.value
     if one.options:
-        told["options"] = list(one.options)
+        fields["options"] = list(one.options)
     if one.actions != actions_of(one.role, {}):
-        told["actions"] = list(one.actions)
-    return told
+        fields["actions"] = list(one.actions)
+    return fields
 
 
 _FREE = [name for name, kind in do.TYPES.items() if not issubclass(kind, do.Aimed)]

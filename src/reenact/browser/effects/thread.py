@@ -83,7 +83,7 @@ class BrowserThread:
             loop.call_soon_threadsafe(loop.stop, context=Context())
         self._thread.join(5)
 
-    def _submit(self, make: Make[T], told: Callable[[], None] | None = None) -> _Job[T]:
+    def _submit(self, make: Make[T], finished: Callable[[], None] | None = None) -> _Job[T]:
         if not self.here:
             raise SessionError(
                 "this session's browser belongs to the process that started it; start another session"
@@ -92,7 +92,7 @@ class BrowserThread:
             raise SessionError(
                 "a session cannot be used from within its own browser's thread (a page's callback)"
             )
-        job = _Job(make, told)
+        job = _Job(make, finished)
         assert self._loop is not None
         try:
             self._loop.call_soon_threadsafe(job.begin, context=Context())
@@ -128,9 +128,9 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
 class _Job(Generic[T]):
     """A coroutine on the thread's loop, and its caller in another thread."""
 
-    def __init__(self, make: Make[T], told: Callable[[], None] | None) -> None:
+    def __init__(self, make: Make[T], finished: Callable[[], None] | None) -> None:
         self._make = make
-        self._told = told
+        self._finished = finished
         self._task: asyncio.Task[T] | None = None
         self._error: BaseException | None = None
         self._value: T
@@ -161,5 +161,5 @@ class _Job(Generic[T]):
         else:
             self._value = task.result()
         self.done.release()
-        if self._told is not None:
-            self._told()
+        if self._finished is not None:
+            self._finished()

@@ -192,7 +192,7 @@ class AgentFallback:
         self, action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]
     ) -> Steps[ExecutionResult]:
         """Execute an action of the script, unless an earlier one failed; call for help if it fails."""
-        asked = _asked(action, raise_on_failure, fields)
+        asked = _action_of(action, raise_on_failure, fields)
         if self._over:
             return self._skip(asked)
         result = yield from self._session.core.perform(asked)
@@ -242,7 +242,7 @@ class AgentFallback:
             answer = yield AwaitedValue(
                 lambda: agent.run(self.task, **asked), lambda: agent.arun(self.task, **asked)
             )
-            self._heard(answer)
+            self._apply_answer(answer)
             yield from self._judge()
             self._wrote(failed)
 
@@ -252,7 +252,7 @@ class AgentFallback:
         self.error = f"{failed.result.message} {self._helper.left}".strip()
         return self._helper.called(failed)
 
-    def _heard(self, answer: AgentStatusResponse) -> None:
+    def _apply_answer(self, answer: AgentStatusResponse) -> None:
         self.agent_response = answer
         self.success = bool(answer.success)
 
@@ -369,7 +369,7 @@ def _check(task: Any, heal: Any, params: Mapping[str, Any]) -> None:
     check_steps(params.get("max_steps", 1))
 
 
-def _asked(action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]) -> do.Action:
+def _action_of(action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]) -> do.Action:
     if raise_on_failure:
         raise UsageError(
             "raise_on_failure=True does not go with AgentFallback: a step that fails calls the agent instead"

@@ -62,11 +62,11 @@ async def candidates(
         fit = await _fit(live, failed.asked.type, wanted, (), most)
         names = await asyncio.gather(*(_selectors(live, locator) for _, _, locator in fit))
         return [
-            {"score": score, "fingerprint": told, "selectors": name}
-            for (score, told, _), name in zip(fit, names, strict=True)
+            {"score": score, "fingerprint": facts, "selectors": name}
+            for (score, facts, _), name in zip(fit, names, strict=True)
         ]
 
-    return list(await _asked(session, {"step": failed.key, "most": most}, look))
+    return list(await _as_effect(session, {"step": failed.key, "most": most}, look))
 
 
 async def chosen(
@@ -92,18 +92,18 @@ async def chosen(
 
     async def look(live: LiveBrowser) -> dict[str, Any]:
         fit = await _fit(live, failed.asked.type, wanted, selectors, COMPARED)
-        told = [{"score": score, "fingerprint": one} for score, one, _ in fit]
-        choice = pick(told)
+        found = [{"score": score, "fingerprint": one} for score, one, _ in fit]
+        choice = pick(found)
         name = {} if choice.place is None else await _selectors(live, fit[choice.place][2])
-        kept = told[:MOST]
+        kept = found[:MOST]
         if choice.place is not None:
-            told[choice.place]["selectors"] = name
+            found[choice.place]["selectors"] = name
             if choice.place >= MOST:
-                kept.append(told[choice.place])
+                kept.append(found[choice.place])
                 choice = replace(choice, place=MOST)
         return {"found": kept, "choice": asdict(choice)}
 
-    answer = await _asked(session, {"step": failed.key}, look)
+    answer = await _as_effect(session, {"step": failed.key}, look)
     if isinstance(answer, Mapping):
         found, choice = answer["found"], ElementChoice(**answer["choice"])
     else:
@@ -113,7 +113,7 @@ async def chosen(
     return choice, dict(found[0]) if found else {}
 
 
-async def _asked(
+async def _as_effect(
     session: Session, args: dict[str, Any], look: Callable[[LiveBrowser], Awaitable[Any]]
 ) -> Any:
     async def live(browser: LiveBrowser, call: int | None) -> Any:
@@ -144,12 +144,12 @@ async def _fit(
     )
     found: list[_Seen] = [(one.score, one.fingerprint, one.locator) for one in matches]
     spots = {one.spot for one in matches if not one.fingerprint["frames"]}
-    known = {_place(told) for _, told, _ in found}
+    known = {_place(facts) for _, facts, _ in found}
     rest = [locator for locator, spot in named if locator is not None and spot not in spots]
-    for told, locator in await asyncio.gather(*(_told(live, locator) for locator in rest)):
-        if told is not None and _place(told) not in known:
-            known.add(_place(told))
-            found.append((likeness(wanted, told)[0], told, locator))
+    for facts, locator in await asyncio.gather(*(_fingerprint_of(live, locator) for locator in rest)):
+        if facts is not None and _place(facts) not in known:
+            known.add(_place(facts))
+            found.append((likeness(wanted, facts)[0], facts, locator))
     return sorted((one for one in found if kind(wanted, one[1], action)), key=lambda one: -one[0])[:most]
 
 
@@ -169,7 +169,7 @@ async def _named(live: LiveBrowser, text: str) -> tuple[Locator | None, str]:
     return (None, "") if spot is None else (locator, spot)
 
 
-async def _told(live: LiveBrowser, locator: Locator) -> tuple[dict[str, Any] | None, Locator]:
+async def _fingerprint_of(live: LiveBrowser, locator: Locator) -> tuple[dict[str, Any] | None, Locator]:
     try:
         return await fingerprint(locator, secret=live.mask(live.page), timeout=500), locator
     except Error:
@@ -185,8 +185,8 @@ async def _selectors(live: LiveBrowser, locator: Locator) -> dict[str, str]:
     return {}
 
 
-def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(told["frames"]), told["path"]
+def _place(facts: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(facts["frames"]), facts["path"]
 
 
 async def taken(

@@ -14,25 +14,25 @@ from reenact.browser.page.wording import OTHER, extends, reworded, same_name, si
 MARKS = ("test_id", "id", "field", "href")
 
 
-def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+def named(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:
     """Compare the names: `same`, `near`, `other`, or `no` if the wanted element has no name."""
-    mine, its = names_of(wanted), names_of(told)
+    mine, its = names_of(wanted), names_of(candidate)
     if not mine:
-        return _captioned(wanted, told, its)
+        return _captioned(wanted, candidate, its)
     if wanted.get("name"):
         # `Edit row 5` and `Edit row 6` may both show `Edit`.
         mine = names_of({"name": wanted["name"]}) or mine
     if mine & its:
-        turned = signs_differ(str(wanted.get("name") or ""), str(told.get("name") or ""))
-        longs = wanted.get("long"), told.get("long")
+        turned = signs_differ(str(wanted.get("name") or ""), str(candidate.get("name") or ""))
+        longs = wanted.get("long"), candidate.get("long")
         return "other" if turned or (all(longs) and longs[0] != longs[1]) else "same"
     close = any(_near(one, other) for one in mine for other in its)
     return "near" if close else "other"
 
 
-def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[str]) -> str:
+def _captioned(wanted: Mapping[str, Any], candidate: Mapping[str, Any], names: set[str]) -> str:
     """Compare a field known only by the text before it: `same`, `other` or `no`."""
-    mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
+    mine, its = str(wanted.get("caption") or ""), str(candidate.get("caption") or "")
     if not mine:
         return "no"
     if " ".join(spoken(mine)) in {*names, " ".join(spoken(its))}:
@@ -71,18 +71,18 @@ _NUMBER = re.compile(r"\d|^[^\W\d_]$|^\W$")
 """A number, a single letter or a sign: another one makes another name."""
 
 
-def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+def marks(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[str]:
     """Return the identifying marks that are equal: `test_id`, `id`, `field`, `href`."""
-    mine, its = marks_of(wanted), marks_of(told)
+    mine, its = marks_of(wanted), marks_of(candidate)
     return [name for name in MARKS if name in mine and mine.get(name) == its.get(name)]
 
 
-def strong_marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+def strong_marks(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> list[str]:
     """Return the equal marks that identify an element on its page.
 
     The address is left out, because several links may share it.
     """
-    return [name for name in marks(wanted, told) if name != "href"]
+    return [name for name in marks(wanted, candidate) if name != "href"]
 
 
 def recorded(wanted: Mapping[str, Any]) -> bool:
@@ -90,18 +90,18 @@ def recorded(wanted: Mapping[str, Any]) -> bool:
     return bool((wanted.get("record") or {}).get("key"))
 
 
-def same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def same_place(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if both are among the same texts, under the same heading."""
-    near, its = wanted.get("near") or [], told.get("near") or []
+    near, its = wanted.get("near") or [], candidate.get("near") or []
     heading = wanted.get("heading")
-    if heading and alike(str(heading), str(told.get("heading") or "")) < 0.8:
+    if heading and alike(str(heading), str(candidate.get("heading") or "")) < 0.8:
         return False
     if near:
         return str(near[0]) in {str(one) for one in its} or len(set(near) & set(its)) * 2 >= len(near)
-    return bool(heading) or wanted.get("path") == told.get("path")
+    return bool(heading) or wanted.get("path") == candidate.get("path")
 
 
-def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str = "") -> bool:
+def identified(wanted: Mapping[str, Any], candidate: Mapping[str, Any], action: str = "") -> bool:
     """Return True for exactly the wanted element.
 
     It has the same name and the same record, mark or place; if it has no name, the same picture.
@@ -109,78 +109,86 @@ def identified(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str =
     The name alone is enough for a tab, and for `drag`: a dragged element can be put back, and the target of the drop is
     checked by itself.
     """
-    if pictured(wanted, told):
+    if pictured(wanted, candidate):
         return True
     mine = TargetIdentity.of(wanted)
-    if not mine.name or exact(mine, TargetIdentity.of(told)):
+    if not mine.name or exact(mine, TargetIdentity.of(candidate)):
         return False
-    known = recorded(wanted) or bool(strong_marks(wanted, told)) or same_place(wanted, told)
+    known = recorded(wanted) or bool(strong_marks(wanted, candidate)) or same_place(wanted, candidate)
     return action == "drag" or mine.role == "tab" or known
 
 
-def moved(wanted: Mapping[str, Any], told: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
+def moved(wanted: Mapping[str, Any], candidate: Mapping[str, Any], result: Mapping[str, Any] | None) -> bool:
     """Return True for the wanted link itself, in its old place or list, with a new address.
 
     It led to the address that it names, and sent no request that may change anything.
     """
     there = (result or {}).get("navigated")
-    if told.get("role") != "link" or wanted.get("role") != "link" or there != marks_of(told).get("href"):
+    if (
+        candidate.get("role") != "link"
+        or wanted.get("role") != "link"
+        or there != marks_of(candidate).get("href")
+    ):
         return False
     sent = (result or {}).get("requests") or ()
     return (
         bool(there)
-        and named(wanted, told) == "same"
-        and not exact(TargetIdentity.of(wanted), TargetIdentity.of(told))
-        and (same_place(wanted, told) or _in_one_navigation(wanted, told))
+        and named(wanted, candidate) == "same"
+        and not exact(TargetIdentity.of(wanted), TargetIdentity.of(candidate))
+        and (same_place(wanted, candidate) or _in_one_navigation(wanted, candidate))
         and all(one.startswith("GET ") for one in sent)
     )
 
 
-def _in_one_navigation(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def _in_one_navigation(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if both are in the same navigation box, where a name identifies a link."""
-    box, its = (str(one.get("path") or "").rpartition("/")[0] for one in (wanted, told))
+    box, its = (str(one.get("path") or "").rpartition("/")[0] for one in (wanted, candidate))
     return box == its and "/nav[" in f"{box}/"
 
 
-def reworded_field(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def reworded_field(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True for the only field of its form, then and now, under a reworded name.
 
     The names differ only in words such as `is` and `needs`; kind and place are equal.
     """
-    if not (wanted.get("only") and told.get("only")) or any(
-        wanted.get(part) != told.get(part) for part in _KEPT
+    if not (wanted.get("only") and candidate.get("only")) or any(
+        wanted.get(part) != candidate.get(part) for part in _KEPT
     ):
         return False
-    kinds = ((one.get("attributes") or {}).get("type") or "text" for one in (wanted, told))
-    return len(set(kinds)) == 1 and reworded(str(wanted.get("name")), str(told.get("name")))
+    kinds = ((one.get("attributes") or {}).get("type") or "text" for one in (wanted, candidate))
+    return len(set(kinds)) == 1 and reworded(str(wanted.get("name")), str(candidate.get("name")))
 
 
 _KEPT = ("tag", "role", "heading", "section", "region", "frames", "secret")
 
 
-def proven(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def proven(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if the name, the picture or a mark of an element is that of the wanted one.
 
     The name of a field may be reworded.
     """
-    known = named(wanted, told) == "same" or bool(strong_marks(wanted, told)) or pictured(wanted, told)
-    return known or reworded_field(wanted, told)
+    known = (
+        named(wanted, candidate) == "same"
+        or bool(strong_marks(wanted, candidate))
+        or pictured(wanted, candidate)
+    )
+    return known or reworded_field(wanted, candidate)
 
 
-def pictured(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def pictured(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if the picture identifies an element without a name.
 
     It does if the record is known, too, or nothing else on the page has the picture.
     """
-    if names_of(wanted) or not wanted.get("icon") or wanted["icon"] != told.get("icon"):
+    if names_of(wanted) or not wanted.get("icon") or wanted["icon"] != candidate.get("icon"):
         return False
-    if exact(TargetIdentity.of(wanted), TargetIdentity.of(told)):
+    if exact(TargetIdentity.of(wanted), TargetIdentity.of(candidate)):
         return False
-    return recorded(wanted) or bool(wanted.get("sole") and told.get("sole", True))
+    return recorded(wanted) or bool(wanted.get("sole") and candidate.get("sole", True))
 
 
 def other_name(
-    wanted: Mapping[str, Any], told: Mapping[str, Any], *, vouched: bool = False, pressed: bool = False
+    wanted: Mapping[str, Any], candidate: Mapping[str, Any], *, vouched: bool = False, pressed: bool = False
 ) -> str:
     """Return the reason that an element of another name may be the wrong one, or "".
 
@@ -188,44 +196,44 @@ def other_name(
     given to another element. No mark is enough for an element that is `pressed`: by now `id="start"` may stop the work.
     A name of similar spelling may be a neighbour's, so it needs a mark, too, unless a model has `vouched` for it.
     """
-    likeness = named(wanted, told)
-    if likeness == "near" and not vouched and not strong_marks(wanted, told):
-        close = any(same_name(one, other) for one in names_of(wanted) for other in names_of(told))
-        if close and beside(wanted.get("near") or (), str(wanted.get("name")), str(told.get("name"))):
-            return f"its name {told.get('name')!r} was another one's beside it"
-        return "" if close else f"its name {told.get('name')!r} is only spelled alike"
-    if likeness != "other" or not names_of(told):
+    likeness = named(wanted, candidate)
+    if likeness == "near" and not vouched and not strong_marks(wanted, candidate):
+        close = any(same_name(one, other) for one in names_of(wanted) for other in names_of(candidate))
+        if close and beside(wanted.get("near") or (), str(wanted.get("name")), str(candidate.get("name"))):
+            return f"its name {candidate.get('name')!r} was another one's beside it"
+        return "" if close else f"its name {candidate.get('name')!r} is only spelled alike"
+    if likeness != "other" or not names_of(candidate):
         return ""
-    name, its = (str(one.get("name") or one.get("caption") or "") for one in (wanted, told))
-    if extends(name, its) or words_in(told) & OTHER - words_in(wanted):
+    name, its = (str(one.get("name") or one.get("caption") or "") for one in (wanted, candidate))
+    if extends(name, its) or words_in(candidate) & OTHER - words_in(wanted):
         return f"its name {its!r} is another element's"
     mine, now = set(spoken(name)), set(spoken(its))
     if mine & now and now - mine:
         return f"its name {its!r} has another word than {name!r}"
-    said = {word for mark in strong_marks(wanted, told) for word in spoken(marks_of(wanted)[mark])}
+    said = {word for mark in strong_marks(wanted, candidate) for word in spoken(marks_of(wanted)[mark])}
     if not pressed and said & {word for word in spoken(name) if len(word) > 1 and not word.isdigit()}:
         return ""
     return f"its name is {its!r}, not {name!r}"
 
 
-def names_of(told: Mapping[str, Any]) -> set[str]:
+def names_of(candidate: Mapping[str, Any]) -> set[str]:
     """Return the names of an element: label, texts, placeholder, title; in lower case."""
-    attributes = told.get("attributes") or {}
-    texts = [told.get(name) for name in ("name", "text", "label", "shown")]
+    attributes = candidate.get("attributes") or {}
+    texts = [candidate.get(name) for name in ("name", "text", "label", "shown")]
     texts += [attributes.get(name) for name in ("placeholder", "aria-label", "title", "alt")]
     # A name without words, such as `+`, is itself.
     said = (" ".join(tokens(str(text)) or str(text).split()) for text in texts if text)
     return {text for text in said if text}
 
 
-def words_in(told: Mapping[str, Any]) -> set[str]:
+def words_in(candidate: Mapping[str, Any]) -> set[str]:
     """Return all words of an element's names."""
-    return {word for name in names_of(told) for word in name.split()}
+    return {word for name in names_of(candidate) for word in name.split()}
 
 
-def marks_of(told: Mapping[str, Any]) -> dict[str, str]:
+def marks_of(candidate: Mapping[str, Any]) -> dict[str, str]:
     """Return the identifying attributes of an element."""
-    attributes = told.get("attributes") or {}
+    attributes = candidate.get("attributes") or {}
     test_id = next(
         (attributes[name] for name in ("data-testid", "data-test-id", "data-test") if name in attributes),
         None,

@@ -72,7 +72,7 @@ class Expectation:
         return self.kind == "function" or isinstance(self.value, re.Pattern)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """The expectation as plain data, for the recording."""
         if isinstance(self.value, re.Pattern):
             return {self.kind: {"pattern": self.value.pattern}}
@@ -132,11 +132,11 @@ def judged(session: Session, what: Expectation, *, now: bool = False) -> Steps[E
         return _verdict((yield from session.core.driver.run(looking(what, 0 if now else PATIENCE))))
 
     with session.core.recording.inside():
-        told = yield AwaitedValue(
-            lambda: perform(_asked(what), lambda: _said(what.value, session)),
-            lambda: aperform(_asked(what), lambda: _asaid(what.value, session)),
+        answer = yield AwaitedValue(
+            lambda: perform(_effect_of(what), lambda: _call(what.value, session)),
+            lambda: aperform(_effect_of(what), lambda: _acall(what.value, session)),
         )
-        return _verdict(told)
+        return _verdict(answer)
 
 
 async def ajudged(session: Session, what: Expectation, *, now: bool = False) -> ExpectationVerdict:
@@ -147,11 +147,11 @@ async def ajudged(session: Session, what: Expectation, *, now: bool = False) -> 
 # -- functions ---------------------------------------------------------------------------------------------------
 
 
-def _asked(what: Expectation) -> Effect:
-    return Effect("heal", "verdict", {"expect": what.told})
+def _effect_of(what: Expectation) -> Effect:
+    return Effect("heal", "verdict", {"expect": what.data})
 
 
-def _said(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
+def _call(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
     try:
         answer = function(session)
         if inspect.isawaitable(answer):
@@ -161,7 +161,7 @@ def _said(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
     return _answered(function, answer)
 
 
-async def _asaid(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
+async def _acall(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
     try:
         answer = function(session)
         if inspect.isawaitable(answer):
@@ -192,8 +192,8 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__name__", None) or type(function).__name__)
 
 
-def _verdict(told: Mapping[str, str]) -> ExpectationVerdict:
-    return ExpectationVerdict(cast("Any", told["state"]), told["by"])
+def _verdict(answer: Mapping[str, str]) -> ExpectationVerdict:
+    return ExpectationVerdict(cast("Any", answer["state"]), answer["by"])
 
 
 # -- pages -------------------------------------------------------------------------------------------------------
@@ -213,10 +213,10 @@ def looking(what: Expectation, patience: float = PATIENCE) -> Operation:
     async def wire(link: ServerSession) -> dict[str, str]:
         if what.own:
             return await _looked(_RemotePage(link).page, what, patience)
-        told = await link.ask("POST", "page/expect", {**what.told, "now": not patience})
-        return {"state": told["state"], "by": told["by"]}
+        answer = await link.ask("POST", "page/expect", {**what.data, "now": not patience})
+        return {"state": answer["state"], "by": answer["by"]}
 
-    asked = {"expect": what.told, **({} if patience else {"now": True})}
+    asked = {"expect": what.data, **({} if patience else {"now": True})}
     return Operation("verdict", live, lambda _: asked, kind="heal", wire=wire)
 
 

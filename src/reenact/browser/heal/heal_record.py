@@ -99,9 +99,9 @@ class HealRecord:
 
     def to_tree(self) -> dict[str, Tree]:
         """Return the record as plain data."""
-        told = asdict(self)
-        told["cost"] = None if self.cost is None else str(self.cost)
-        return told
+        tree = asdict(self)
+        tree["cost"] = None if self.cost is None else str(self.cost)
+        return tree
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> HealRecord:
@@ -243,20 +243,20 @@ def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -
     """
     more = dict(found or {})
     drifted: Mapping[str, Any] = result.why or {}
-    told: dict[str, Any] = {
+    evidence: dict[str, Any] = {
         name: drifted[name] for name in ("meant", "found", "also", "differs") if name in drifted
     }
     kept = _kept(
-        {"url": result.url, "title": result.title, **told, **more, **(more.pop("after", None) or {})}
+        {"url": result.url, "title": result.title, **evidence, **more, **(more.pop("after", None) or {})}
     )
     if "fingerprint" in kept:
         kept["identity"] = TargetIdentity.of(kept["fingerprint"]).shown
     return kept
 
 
-def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of a page that a record keeps: few, short, and never typed values."""
-    found = {name: told[name] for name in _EVIDENCE if told.get(name)}
+    found = {name: facts[name] for name in _EVIDENCE if facts.get(name)}
     if "url" in found:
         found["url"] = _bare(str(found["url"]))
     if isinstance(found.get("fingerprint"), Mapping):

@@ -104,28 +104,28 @@ def choose(
     meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
     alone = _sole_twin(wanted, found, meant) if twin else None
     best = meant[0] if alone is None else alone
-    told = found[best]["fingerprint"]
+    candidate = found[best]["fingerprint"]
     score = float(found[best]["score"])
     rivals = [] if alone is not None else _rivals(wanted, found, meant)
     margin = round(score - max(float(found[place]["score"]) for place in rivals), 4) if rivals else 1.0
-    objection = refused(wanted, told)
-    objection = objection or _weak(wanted, told, score, margin, twin=twin and alone is None)
+    objection = refused(wanted, candidate)
+    objection = objection or _weak(wanted, candidate, score, margin, twin=twin and alone is None)
     objection = objection or _overtaken(wanted, found, best, fit)
     if objection:
         return ElementChoice(None, score, margin, objection)
-    agreed = ", ".join(marks(wanted, told)) or "no mark"
-    return ElementChoice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+    agreed = ", ".join(marks(wanted, candidate)) or "no mark"
+    return ElementChoice(best, score, margin, f"{named(wanted, candidate)} name, {agreed} the same")
 
 
-def _objection(wanted: Mapping[str, Any], told: Mapping[str, Any], against: Against) -> str:
-    return against(told) or (
-        contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)) if wanted else ""
+def _objection(wanted: Mapping[str, Any], candidate: Mapping[str, Any], against: Against) -> str:
+    return against(candidate) or (
+        contradiction(TargetIdentity.of(wanted), TargetIdentity.of(candidate)) if wanted else ""
     )
 
 
-def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
+def _rank(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> int:
     """Return 0 if both name and a mark agree, 1 if one of them does, 2 if neither."""
-    return 2 - (named(wanted, told) == "same") - bool(strong_marks(wanted, told))
+    return 2 - (named(wanted, candidate) == "same") - bool(strong_marks(wanted, candidate))
 
 
 def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
@@ -133,13 +133,15 @@ def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant
 
     Without nested and refused elements, and if the first candidate agrees in name or mark, those that do not.
     """
-    told = found[meant[0]]["fingerprint"]
-    rank = _rank(wanted, told)
+    candidate = found[meant[0]]["fingerprint"]
+    rank = _rank(wanted, candidate)
     others = [(place, found[place]["fingerprint"]) for place in meant[1:]]
     return [
         place
         for place, other in others
-        if not _nested(told, other) and not refused(wanted, other) and (rank == 2 or _rank(wanted, other) < 2)
+        if not _nested(candidate, other)
+        and not refused(wanted, other)
+        and (rank == 2 or _rank(wanted, other) < 2)
     ]
 
 
@@ -147,20 +149,20 @@ def _overtaken(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], best: int, fit: Sequence[int]
 ) -> str:
     """Return an objection if another candidate is more similar and this one is not identified."""
-    told = found[best]["fingerprint"]
-    same = named(wanted, told) == "same"
+    candidate = found[best]["fingerprint"]
+    same = named(wanted, candidate) == "same"
     more = [
         place
         for place in fit
         if float(found[place]["score"]) > float(found[best]["score"])
-        and not _nested(told, found[place]["fingerprint"])
+        and not _nested(candidate, found[place]["fingerprint"])
         and (not same or named(wanted, found[place]["fingerprint"]) == "same")
     ]
     if (
         not more
-        or strong_marks(wanted, told)
+        or strong_marks(wanted, candidate)
         or recorded(wanted)
-        or (named(wanted, told) == "same" and same_place(wanted, told))
+        or (named(wanted, candidate) == "same" and same_place(wanted, candidate))
     ):
         return ""
     return "another one is more alike"
@@ -174,25 +176,27 @@ def _sole_twin(
     here = [place for place in twins if _among(wanted, found[place]["fingerprint"])]
     if len(here) != 1:
         return None
-    told = found[here[0]]["fingerprint"]
-    others = [place for place in twins if place != here[0] and not _nested(told, found[place]["fingerprint"])]
+    candidate = found[here[0]]["fingerprint"]
+    others = [
+        place for place in twins if place != here[0] and not _nested(candidate, found[place]["fingerprint"])
+    ]
     # If it is the only candidate, the texts distinguish nothing, so it must be in its old place.
-    return here[0] if others or _apart(wanted, told) <= _BESIDE else None
+    return here[0] if others or _apart(wanted, candidate) <= _BESIDE else None
 
 
-def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def _among(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if all texts around the wanted element are around it, under the same heading."""
     near = wanted.get("near") or []
     return (
         bool(near)
-        and set(near) <= set(told.get("near") or [])
-        and wanted.get("heading") == told.get("heading")
+        and set(near) <= set(candidate.get("near") or [])
+        and wanted.get("heading") == candidate.get("heading")
     )
 
 
-def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
+def _apart(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> float:
     """Return the most pixels by which it has moved or changed its size."""
-    box, its = wanted.get("box"), told.get("box")
+    box, its = wanted.get("box"), candidate.get("box")
     if not box or not its:
         return float("inf")
     return max(abs(float(one) - float(other)) for one, other in zip(box, its, strict=True))
@@ -229,31 +233,31 @@ def _unnamed(
     return ElementChoice(there[0], score, 1.0, "no name, and the only one in its place among the same texts")
 
 
-def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def _in_place(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if it is in the same place to the pixel, among the same texts."""
     near = wanted.get("near")
-    if not near or list(near) != list(told.get("near") or []):
+    if not near or list(near) != list(candidate.get("near") or []):
         return False
     # Another picture or number of siblings means that another element has moved to its place.
-    if wanted.get("icon", told.get("icon")) != told.get("icon") or wanted.get("siblings") != told.get(
+    if wanted.get("icon", candidate.get("icon")) != candidate.get("icon") or wanted.get(
         "siblings"
-    ):
+    ) != candidate.get("siblings"):
         return False
-    if wanted.get("tag") != told.get("tag") or wanted.get("heading") != told.get("heading"):
+    if wanted.get("tag") != candidate.get("tag") or wanted.get("heading") != candidate.get("heading"):
         return False
-    return _apart(wanted, told) <= _PIXELS
+    return _apart(wanted, candidate) <= _PIXELS
 
 
-def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+def _meant(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> bool:
     """Return True if a name or a mark, not only likeness, agrees with the wanted element."""
-    return named(wanted, told) != "other" or bool(marks(wanted, told))
+    return named(wanted, candidate) != "other" or bool(marks(wanted, candidate))
 
 
-def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
+def kind(wanted: Mapping[str, Any], candidate: Mapping[str, Any], action: str) -> bool:
     """Return True if the element supports the action and has the same kind as the wanted one."""
-    role, was = str(told.get("role")), str(wanted.get("role") or "")
-    if not told.get("visible", True) or bool(told.get("secret")) != bool(
-        wanted.get("secret", told.get("secret"))
+    role, was = str(candidate.get("role")), str(wanted.get("role") or "")
+    if not candidate.get("visible", True) or bool(candidate.get("secret")) != bool(
+        wanted.get("secret", candidate.get("secret"))
     ):
         return False
     if action in ROLES:
@@ -268,18 +272,18 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
     return was in _PRESSED_ALIKE and role in _PRESSED_ALIKE
 
 
-def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+def refused(wanted: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:
     """Return the objection that excludes an element however similar it is, or ""."""
-    grave = (words_in(told) & GRAVE) - words_in(wanted)
+    grave = (words_in(candidate) & GRAVE) - words_in(wanted)
     if grave := {
         word for word in grave if not any(word in said_otherwise(name) for name in names_of(wanted))
     }:
         return f"it says {min(grave)!r}, which the sought one did not"
-    if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(told)):
+    if against := contradiction(TargetIdentity.of(wanted), TargetIdentity.of(candidate)):
         return against
-    mine, its = marks_of(wanted), marks_of(told)
+    mine, its = marks_of(wanted), marks_of(candidate)
     choice = mine.get("group", "") == its.get("group") and mine["choice"] != its["choice"]
-    if choice and named(wanted, told) != "same":
+    if choice and named(wanted, candidate) != "same":
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-4 is not edit-3, unless it is in the same place, or a field with the same label.
@@ -287,46 +291,46 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
             name for name in MARKS
             if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
         ]  # fmt: skip
-        labelled = told.get("role") in FIELDS and named(wanted, told) == "same" and recorded(wanted)
-        if series and not labelled and not same_place(wanted, told):
+        labelled = candidate.get("role") in FIELDS and named(wanted, candidate) == "same" and recorded(wanted)
+        if series and not labelled and not same_place(wanted, candidate):
             return f"its {series[0]} is another one's of the same series"
     return ""
 
 
 def _weak(
-    wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool
+    wanted: Mapping[str, Any], candidate: Mapping[str, Any], score: float, margin: float, *, twin: bool
 ) -> str:
     """Return the reason that the evidence for an element is too weak, or ""."""
-    how, strong = named(wanted, told), strong_marks(wanted, told)
+    how, strong = named(wanted, candidate), strong_marks(wanted, candidate)
     cap, need = CAP, MARGIN
     if how == "same":
         if twin and not strong:
             cap = CAP_TWIN
-            if not same_place(wanted, told):
+            if not same_place(wanted, candidate):
                 return "there were others of its name, and it stands elsewhere"
         elif strong or recorded(wanted) or (not twin and margin >= 0.2):
             cap, need = 0.45, 0.08
     elif strong:
         if how == "other":
             cap, need = 0.5, 0.15
-            if wanted.get("role") != told.get("role"):
+            if wanted.get("role") != candidate.get("role"):
                 return "it has another name and another role"
     elif how == "near":
         need = 0.15
-        extra = words_in(told) ^ words_in(wanted)
+        extra = words_in(candidate) ^ words_in(wanted)
         if extra & OTHER:
             return f"its name differs by {min(extra & OTHER)!r}"
-        if not same_place(wanted, told):
+        if not same_place(wanted, candidate):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
-        near, its = wanted.get("near") or [], told.get("near") or []
+        near, its = wanted.get("near") or [], candidate.get("near") or []
         if near and near[:1] != its[:1]:
             return "it has no name, and another text stands beside it"
-        if told.get("role") not in ROLES["fill"]:
+        if candidate.get("role") not in ROLES["fill"]:
             # Icons resemble each other, and `_unnamed` has found none in the old place.
             return "it has no name, and does not stand in its place"
         # The only candidate among the same texts may differ more than one of several.
-        alone = margin >= 0.3 and same_place(wanted, told)
+        alone = margin >= 0.3 and same_place(wanted, candidate)
         cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
     else:
         return "neither its name nor anything that identifies it is the same"

@@ -77,11 +77,15 @@ def offers(heal: HealRecord) -> dict[str, str]:
     return _chosen(fit)
 
 
-def _by_record(told: Mapping[str, Any], stated: Sequence[str]) -> str:
+def _by_record(fingerprint: Mapping[str, Any], stated: Sequence[str]) -> str:
     """Return a selector by record, role and name, if these contain all stated texts; else ""."""
-    record, role, name = told.get("record") or {}, told.get("role"), str(told.get("name") or "")
+    record, role, name = (
+        fingerprint.get("record") or {},
+        fingerprint.get("role"),
+        str(fingerprint.get("name") or ""),
+    )
     key, tag = str(record.get("key") or ""), record.get("tag")
-    if not (key and tag and name and role) or told.get("frames") or role == "generic":
+    if not (key and tag and name and role) or fingerprint.get("frames") or role == "generic":
         return ""
     if not all(says(key, one) or says(name, one) for one in stated):
         return ""

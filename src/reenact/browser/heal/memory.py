@@ -40,10 +40,10 @@ async def known(session: Session, key: str) -> StepHistory:
         return {"stops": True, "scrolls": True, **({} if folder is None else read(Path(folder), key))}
 
     with session.core.recording.inside():
-        return told(await aperform(Effect("heal", "memory", {"step": key}, leaf=True), live))
+        return history_of(await aperform(Effect("heal", "memory", {"step": key}, leaf=True), live))
 
 
-def told(found: Mapping[str, Any]) -> StepHistory:
+def history_of(found: Mapping[str, Any]) -> StepHistory:
     """Build a `StepHistory` from the effect's value."""
     pasts = tuple(PastStep(**one) for one in found.get("steps") or ())
     heals = tuple(found.get("heals") or ())

@@ -60,10 +60,10 @@ class FailedStep:
     ) -> FailedStep:
         """Return the last of a session's steps, or of its first `count` steps, as failed."""
         outcomes = session.core.outcomes[:count]
-        told = dict(outcomes[-1]["action"])
-        key = key_of(told, url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
+        action = dict(outcomes[-1]["action"])
+        key = key_of(action, url_before(outcomes), elements=session.core.driver.seen, before=outcomes[:-1])
         again = asked.type in _REPEATABLE or (isinstance(asked, do.Fill) and asked.clear_before_fill)
-        return cls(asked, told, result, place, key, result.delivered and not again)
+        return cls(asked, action, result, place, key, result.delivered and not again)
 
     @property
     def reason(self) -> str:

@@ -82,16 +82,16 @@ def suggested(
     for place, heal in enumerate(heals):
         files.setdefault(heal.file, []).append((heal, trials[place] if trials else None))
     texts = []
-    for file, told in files.items():
-        own = [heal for heal, _ in told]
+    for file, pairs in files.items():
+        own = [heal for heal, _ in pairs]
         try:
             if not file.isprintable():
                 raise ValueError("a name that a diff cannot hold")
             data = Path(file).read_bytes() if source is None else source.encode()
         except (OSError, ValueError):
-            texts.append("".join(f"# {_said(heal, 'its script cannot be read')}\n" for heal in own))
+            texts.append("".join(f"# {_remark_line(heal, 'its script cannot be read')}\n" for heal in own))
             continue
-        texts.append(patched(Path(file), data, own, trials=[trial for _, trial in told]).text())
+        texts.append(patched(Path(file), data, own, trials=[trial for _, trial in pairs]).text())
     return "".join(texts)
 
 
@@ -258,7 +258,7 @@ def _quoted(text: str, quote: str) -> str:
 
 
 def _remark(patch: ScriptPatch, heal: HealRecord, why: str) -> None:
-    line = _said(heal, why)
+    line = _remark_line(heal, why)
     if line not in patch.remarks:
         patch.remarks.append(line)
 
@@ -268,7 +268,7 @@ def _call(heal: HealRecord) -> str:
     return f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
 
 
-def _said(heal: HealRecord, why: str) -> str:
+def _remark_line(heal: HealRecord, why: str) -> str:
     new = ""
     if heal.new and heal.new != heal.old:
         with suppress(UnchangeableSelector):

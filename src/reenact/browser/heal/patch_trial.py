@@ -165,15 +165,15 @@ async def _trial(page: Page, offered: Mapping[str, str], pages: Sequence[StepPag
     every = [one for of_kind in candidates.values() for one in of_kind]
     tally = _Tally()
     for number, recorded in enumerate(pages):
-        for told, kind in VARIANTS.items():
-            if await _on_variant(page, recorded, kind, told, every):
+        for words, kind in VARIANTS.items():
+            if await _on_variant(page, recorded, kind, words, every):
                 tally.pages.add(number)
-                tally.variants[told] = None
+                tally.variants[words] = None
     if not tally.pages:
         return PatchTrial(offered, _UNTRIED)
     fit = {kind: found.text for kind, of_kind in candidates.items() if (found := _best(of_kind)) is not None}
     refused = "" if fit else next((one.objection for one in every if one.objection), "")
-    return PatchTrial(fit, _said(pages, tally), refused)
+    return PatchTrial(fit, _summary(pages, tally), refused)
 
 
 def _best(candidates: Iterable[_Candidate]) -> _Candidate | None:
@@ -182,7 +182,7 @@ def _best(candidates: Iterable[_Candidate]) -> _Candidate | None:
     return fit[0] if fit else None
 
 
-def _said(pages: Sequence[StepPage], tally: _Tally) -> str:
+def _summary(pages: Sequence[StepPage], tally: _Tally) -> str:
     names = ", ".join(dict.fromkeys(pages[number].recording[:12] for number in sorted(tally.pages)))
     many = len(tally.pages)
     variants = [one for one in tally.variants if one]
@@ -191,7 +191,7 @@ def _said(pages: Sequence[StepPage], tally: _Tally) -> str:
 
 
 async def _on_variant(
-    page: Page, recorded: StepPage, kind: str, told: str, candidates: Sequence[_Candidate]
+    page: Page, recorded: StepPage, kind: str, words: str, candidates: Sequence[_Candidate]
 ) -> bool:
     """Try the candidates on one variant of a page. Return False if it cannot be made."""
     await _build(page, recorded)
@@ -205,10 +205,10 @@ async def _on_variant(
         there = kind in {"none", "ahead", "longer"}
         for one in candidates:
             found, sure = await _found(page, stage, one.text, element if there else None)
-            where = f"on the page of {recorded.recording[:12]}{' ' * bool(told)}{told}"
+            where = f"on the page of {recorded.recording[:12]}{' ' * bool(words)}{words}"
             if found:
                 one.object(f"{where}, {one.text} finds {found}", sure=sure)
-            elif found is None and not told and recorded.mended:
+            elif found is None and not words and recorded.mended:
                 one.object(f"{where}, {one.text} does not find its element", sure=True)
         return True
     finally:
@@ -264,8 +264,8 @@ async def _found(
 async def _other(locator: Locator, text: str) -> tuple[str, bool]:
     words, context = texts_of(text)
     known = KnownTarget((), None, words, context, codes_of(text))
-    _, told, _, wording = await selectors.known(locator, timeout=_BRIEF, words=asked_of(known))
-    identity = TargetIdentity.of(told)
+    _, fingerprint, _, wording = await selectors.known(locator, timeout=_BRIEF, words=asked_of(known))
+    identity = TargetIdentity.of(fingerprint)
     stops = known.worded and differences(known, identity, PageWording.of(wording) if wording else None)
     return str(identity), not stops
 

@@ -60,23 +60,23 @@ async def mended(
         what: The expectation that the judge checks.
         model: The name of the model for one question; None for the server's own.
     """
-    told = await arun(
+    answer = await arun(
         session.core.driver.run(_asking(failed, count, what if judge is not None else None, model))
     )
-    session.core.adopt(told["outcomes"])
-    failed = replace(failed, key=told["key"])
-    mend = _mend(told)
-    if told["asks"] and judge is not None:
+    session.core.adopt(answer["outcomes"])
+    failed = replace(failed, key=answer["key"])
+    mend = _mend(answer)
+    if answer["asks"] and judge is not None:
         if mend is not None:
-            mend = await _judged(mend, told["mend"]["message"], judge)
+            mend = await _judged(mend, answer["mend"]["message"], judge)
         elif failed.delivered:
             mend = await ladder.arrived(failed, MendOptions(judge=judge))
-    refusals = tuple(RungRefusal(**one) for one in told.get("refusals") or ())
-    return ServerMend(mend, failed, bool(told["model"]), refusals)
+    refusals = tuple(RungRefusal(**one) for one in answer.get("refusals") or ())
+    return ServerMend(mend, failed, bool(answer["model"]), refusals)
 
 
 def _asking(failed: FailedStep, count: int, what: Expectation | None, model: str | None) -> Operation:
-    expected = {} if what is None else {"expect": what.told}
+    expected = {} if what is None else {"expect": what.data}
     named = {} if model is None else {"model": model}
 
     async def wire(link: ServerSession) -> Any:
@@ -89,11 +89,11 @@ def _asking(failed: FailedStep, count: int, what: Expectation | None, model: str
     )
 
 
-def _mend(told: Mapping[str, Any]) -> Mend | None:
-    tree = told["mend"]
+def _mend(answer: Mapping[str, Any]) -> Mend | None:
+    tree = answer["mend"]
     if tree is None:
         return None
-    outcome = told["outcomes"][-1]
+    outcome = answer["outcomes"][-1]
     mend = Mend(
         result_of(do.action_of(outcome["action"]), outcome),
         tree["rung"],
@@ -106,7 +106,7 @@ def _mend(told: Mapping[str, Any]) -> Mend | None:
         verified_by=tree["verified_by"],
         same_element=tree["same_element"],
     )
-    return mend if mend.verified_by or told["asks"] else _unverified(mend, tree["message"])
+    return mend if mend.verified_by or answer["asks"] else _unverified(mend, tree["message"])
 
 
 async def _judged(mend: Mend, message: str, judge: Judge) -> Mend:

@@ -19,16 +19,16 @@ def renamed(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> El
     """
     mine = TargetIdentity.of(wanted)
     fit = [one["fingerprint"] for one in found if kind(wanted, one["fingerprint"], "click")]
-    if not mine.name or any(named(wanted, told) in {"same", "near"} for told in fit):
+    if not mine.name or any(named(wanted, candidate) in {"same", "near"} for candidate in fit):
         return ElementChoice(None, 0.0, 0.0, "one of its name is there")
     for place, one in enumerate(found):
-        told = one["fingerprint"]
-        its = TargetIdentity.of(told)
-        same = all(wanted.get(part) == told.get(part) for part in _UNMOVED)
+        candidate = one["fingerprint"]
+        its = TargetIdentity.of(candidate)
+        same = all(wanted.get(part) == candidate.get(part) for part in _UNMOVED)
         verbs = grave(mine.name) & grave(its.name)
-        if not same or not verbs or grave(its.name) - verbs or refused(wanted, told):
+        if not same or not verbs or grave(its.name) - verbs or refused(wanted, candidate):
             continue
-        if words_in(told) & OTHER - words_in(wanted) or re.findall(r"\d+", its.name) != re.findall(
+        if words_in(candidate) & OTHER - words_in(wanted) or re.findall(r"\d+", its.name) != re.findall(
             r"\d+", mine.name
         ):
             continue
@@ -46,8 +46,8 @@ def worded_otherwise(
         named(wanted, found[place]["fingerprint"]) in {"same", "near"} for place in fit
     ):
         return ElementChoice(None, 0.0, 0.0, "no field is the only one, with a name that says the same")
-    told = found[there[0]]["fingerprint"]
-    if objection := refused(wanted, told):
+    candidate = found[there[0]]["fingerprint"]
+    if objection := refused(wanted, candidate):
         return ElementChoice(None, 0.0, 0.0, objection)
     score = float(found[there[0]]["score"])
     return ElementChoice(there[0], score, 1.0, "the only field of its form, and its name says the same")
@@ -61,8 +61,8 @@ def leading(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], led: 
     there = [place for place, one in enumerate(found) if one["fingerprint"].get("leads") == leads]
     if len(there) != 1:
         return ElementChoice(None, 0.0, 0.0, f"{len(there) or 'no'} links lead to {href}")
-    told = found[there[0]]["fingerprint"]
-    if objection := refused(wanted, told):
+    candidate = found[there[0]]["fingerprint"]
+    if objection := refused(wanted, candidate):
         return ElementChoice(None, 0.0, 0.0, objection)
     return ElementChoice(there[0], float(found[there[0]]["score"]), 1.0, f"the only link to {href}")
 

@@ -196,9 +196,9 @@ class _CallCollector(cst.CSTVisitor):
         function = next((name for name in reversed(self._within) if name), "<module>")
         kind, value, at, why = None, None, None, ""
         try:
-            given = _given(call)
-            kind = _kind(given)
-            node = _selector(given)
+            fields = _fields(call)
+            kind = _kind(fields)
+            node = _selector(fields)
             at = self._place(node)
             value = self._literal(node)
         except UnchangeableSelector as beyond:
@@ -235,20 +235,20 @@ def _is_execute(call: cst.Call) -> bool:
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in _EXECUTES
 
 
-def _given(call: cst.Call) -> dict[str, cst.BaseExpression]:
+def _fields(call: cst.Call) -> dict[str, cst.BaseExpression]:
     """Return the fields of the action that a call asks for, each as its source expression."""
-    given: dict[str, cst.BaseExpression] = {}
+    fields: dict[str, cst.BaseExpression] = {}
     unpacked = ""
     for arg in call.args:
         if arg.star:
             unpacked = arg.star
         elif arg.keyword is not None and arg.keyword.value != "action":
-            given[arg.keyword.value] = arg.value
+            fields[arg.keyword.value] = arg.value
         else:
-            given |= _of_action(arg.value)
-    if unpacked and "selector" not in given:
+            fields |= _of_action(arg.value)
+    if unpacked and "selector" not in fields:
         raise UnchangeableSelector(f"the arguments are unpacked ({unpacked})")
-    return given
+    return fields
 
 
 def _of_action(node: cst.BaseExpression) -> dict[str, cst.BaseExpression]:
@@ -277,14 +277,14 @@ def _items(node: cst.Dict) -> list[tuple[str, cst.BaseExpression]]:
     return found
 
 
-def _kind(given: Mapping[str, cst.BaseExpression]) -> str | None:
-    node = given.get("type")
+def _kind(fields: Mapping[str, cst.BaseExpression]) -> str | None:
+    node = fields.get("type")
     return str(node.evaluated_value) if isinstance(node, cst.SimpleString) else None
 
 
-def _selector(given: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression:
-    if "selector" in given:
-        return given["selector"]
-    if "id" in given:
+def _selector(fields: Mapping[str, cst.BaseExpression]) -> cst.BaseExpression:
+    if "selector" in fields:
+        return fields["selector"]
+    if "id" in fields:
         raise UnchangeableSelector("the element is named by its id in an observation, not by a selector")
     raise UnchangeableSelector("the call has no selector")

@@ -93,8 +93,8 @@ class PipeProtocol:
 
     async def attach(self, client: ProtocolClient) -> None:
         """Give a client its browser session."""
-        told = await self._ask("Target.attachToBrowserTarget", {})
-        client.root = told["sessionId"]
+        answer = await self._ask("Target.attachToBrowserTarget", {})
+        client.root = answer["sessionId"]
         client.sessions.add(client.root)
         self._clients.append(client)
 
@@ -162,39 +162,39 @@ class PipeProtocol:
         if self._last == _FIRST:  # no other client was ever attached
             self._playwright.write(message)
             return
-        told = json.loads(message[:-1])
-        id, session = told.get("id"), told.get("sessionId")
+        content = json.loads(message[:-1])
+        id, session = content.get("id"), content.get("sessionId")
         if isinstance(id, int) and id > _FIRST:
-            self._responded(told)
+            self._responded(content)
             return
         client = next((one for one in self._clients if session in one.sessions), None)
         if client is None:
             self._playwright.write(message)
             return
-        if told.get("method") == "Target.attachedToTarget":
-            client.sessions.add(told["params"]["sessionId"])
-        elif told.get("method") == "Target.detachedFromTarget":
-            client.sessions.discard(told["params"]["sessionId"])
-        self._tell(client, told)
+        if content.get("method") == "Target.attachedToTarget":
+            client.sessions.add(content["params"]["sessionId"])
+        elif content.get("method") == "Target.detachedFromTarget":
+            client.sessions.discard(content["params"]["sessionId"])
+        self._pass_to(client, content)
 
-    def _responded(self, told: dict[str, Any]) -> None:
-        client, id, method = self._waiting.pop(told["id"], (None, None, None))
+    def _responded(self, content: dict[str, Any]) -> None:
+        client, id, method = self._waiting.pop(content["id"], (None, None, None))
         if client is None:
             if id is not None and not id.done():
-                if "error" in told:
-                    id.set_exception(RuntimeError(told["error"].get("message")))
+                if "error" in content:
+                    id.set_exception(RuntimeError(content["error"].get("message")))
                 else:
-                    id.set_result(told["result"])
+                    id.set_result(content["result"])
             return
-        if method == "Target.createBrowserContext" and "result" in told:
-            client.contexts.add(told["result"]["browserContextId"])
-        told["id"] = id
-        self._tell(client, told)
+        if method == "Target.createBrowserContext" and "result" in content:
+            client.contexts.add(content["result"]["browserContextId"])
+        content["id"] = id
+        self._pass_to(client, content)
 
-    def _tell(self, client: ProtocolClient, told: dict[str, Any]) -> None:
-        if told.get("sessionId") == client.root:
-            del told["sessionId"]
-        client.say(json.dumps(told))
+    def _pass_to(self, client: ProtocolClient, content: dict[str, Any]) -> None:
+        if content.get("sessionId") == client.root:
+            del content["sessionId"]
+        client.say(json.dumps(content))
 
     async def _pass(self, reader: asyncio.StreamReader, passed: Callable[[bytes], None]) -> None:
         buffer = bytearray()

@@ -119,7 +119,7 @@ _OF_THINGS, _OF_DEEDS = _heads(_THINGS), _heads(_DEEDS)
 def contrary(code: str, name: str, *, field: bool = False) -> tuple[str, bool] | None:
     """Return the word of a name that contradicts words of code, and True if it certainly does."""
     raw = words_of_code(code), spoken(bare(name, code))
-    mine, its = map(_known, raw)
+    mine, its = map(_normalised, raw)
     if not mine or not its or "".join(its) in "".join(mine):
         return None
     if number := _other_number(mine, its):
@@ -186,7 +186,7 @@ def _undone(mine: Sequence[str], its: Sequence[str]) -> str:
     return next((one for one in its if one in _UNDOING and one not in mine), "")
 
 
-def _known(words: Sequence[str]) -> list[str]:
+def _normalised(words: Sequence[str]) -> list[str]:
     return _SIGN.sub(r"sign\1", replaced(" ".join(words))).split()
 
 

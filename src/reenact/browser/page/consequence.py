@@ -99,14 +99,14 @@ def _site(request: Any) -> str:
 def where(url: str, site: str = "") -> str:
     """Shorten an address to its path and route, with the host only for another site."""
     try:
-        told, home = urlsplit(url), urlsplit(site)
+        parts, home = urlsplit(url), urlsplit(site)
     except ValueError:
         return ""
-    if told.scheme not in {"http", "https", "ws", "wss", "file"}:
-        return f"{told.scheme}:" if told.scheme else ""
-    route = f"#{told.fragment.partition('?')[0]}" if told.fragment.startswith(("/", "!")) else ""
-    host = "" if not home.netloc or told.netloc == home.netloc else f"//{told.netloc}"
-    return f"{host}{told.path or '/'}{route}"
+    if parts.scheme not in {"http", "https", "ws", "wss", "file"}:
+        return f"{parts.scheme}:" if parts.scheme else ""
+    route = f"#{parts.fragment.partition('?')[0]}" if parts.fragment.startswith(("/", "!")) else ""
+    host = "" if not home.netloc or parts.netloc == home.netloc else f"//{parts.netloc}"
+    return f"{host}{parts.path or '/'}{route}"
 
 
 class Digest:
@@ -117,8 +117,10 @@ class Digest:
         self.url = page.url
         main = frames.get(page.main_frame) or {}
         self.title = str(main.get("title") or "")
-        self.whole = all(told["whole"] for told in frames.values())
-        self.lines = Counter(line for told in frames.values() for line in told["lines"].split("\n") if line)
+        self.whole = all(answer["whole"] for answer in frames.values())
+        self.lines = Counter(
+            line for answer in frames.values() for line in answer["lines"].split("\n") if line
+        )
 
 
 async def digest(page: Page, secret: Sequence[str] = ()) -> Digest | None:
@@ -146,16 +148,16 @@ def consequence(
         that are new (`added`), gone (`removed`), or in another state (`changed`). `dom` is None if unknown, or on
         another page.
     """
-    told: dict[str, Any] = {"navigated": None, "requests": requests, "dom": None}
+    found: dict[str, Any] = {"navigated": None, "requests": requests, "dom": None}
     if after is None:
-        return told
+        return found
     here = where(after.url)
     there = where(before.url) if before is not None else here
     if loaded or here != there:
-        told["navigated"] = here
+        found["navigated"] = here
     elif before is not None:
-        told["dom"] = _change(before, after)
-    return told
+        found["dom"] = _change(before, after)
+    return found
 
 
 def _change(before: Digest, after: Digest) -> dict[str, Any]:

@@ -82,11 +82,12 @@ def exact(wanted: TargetIdentity, found: TargetIdentity) -> str:
     return ""
 
 
-def belongs(found: TargetIdentity, told: Mapping[str, Any], text: str) -> bool:
+def belongs(found: TargetIdentity, fingerprint: Mapping[str, Any], text: str) -> bool:
     """Return True if the record, name, region or a neighbour of an element contains a text."""
     around = (found.record or "", " ".join(found.texts), *found.texts, found.name, found.region, *found.near)
     return any(
-        says_key(one, text) for one in (*around, str(told.get("text") or ""), str(told.get("heading") or ""))
+        says_key(one, text)
+        for one in (*around, str(fingerprint.get("text") or ""), str(fingerprint.get("heading") or ""))
     )
 
 
@@ -168,8 +169,8 @@ def _choice(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 def _frame(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     if len(wanted.frames) == len(found.frames):
         # Frames can swap their contents, so the region over an element identifies its frame.
-        told = wanted.frames and wanted.region and found.region and not _DAY.search(wanted.region)
-        if not told or same_name(wanted.region, found.region):
+        identified = wanted.frames and wanted.region and found.region and not _DAY.search(wanted.region)
+        if not identified or same_name(wanted.region, found.region):
             return None
         return TargetDifference("frame", wanted.region, found.region)
     return TargetDifference("frame", " > ".join(wanted.frames) or "none", " > ".join(found.frames) or "none")

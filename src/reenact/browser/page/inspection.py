@@ -103,10 +103,10 @@ def _walk(root: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str, str
 
 async def _inspected(session: CDPSession) -> Listening:
     document = _Document(await _tree(session))
-    _, told = await asyncio.gather(_open(session, document), _listeners(session))
+    _, listeners = await asyncio.gather(_open(session, document), _listeners(session))
     main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     events: dict[int, list[str]] = {}
-    for one in told:
+    for one in listeners:
         if one["type"] in HEARD and one.get("backendNodeId") in document.places:
             events.setdefault(one["backendNodeId"], []).append(one["type"])
     found: Listening = {}
@@ -119,8 +119,8 @@ async def _inspected(session: CDPSession) -> Listening:
 async def _listeners(session: CDPSession) -> list[dict[str, Any]]:
     document = await session.send("Runtime.evaluate", {"expression": "document"})
     asked = {"objectId": document["result"]["objectId"], "depth": -1, "pierce": True}
-    told: list[dict[str, Any]] = (await session.send("DOMDebugger.getEventListeners", asked))["listeners"]
-    return told
+    found: list[dict[str, Any]] = (await session.send("DOMDebugger.getEventListeners", asked))["listeners"]
+    return found
 
 
 async def _open(session: CDPSession, document: _Document, *, of_own: bool = False) -> int:
@@ -145,5 +145,5 @@ async def _open(session: CDPSession, document: _Document, *, of_own: bool = Fals
 
 
 async def _object(session: CDPSession, node: int, world: int) -> str:
-    told = await session.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": world})
-    return str(told["object"]["objectId"])
+    answer = await session.send("DOM.resolveNode", {"backendNodeId": node, "executionContextId": world})
+    return str(answer["object"]["objectId"])

@@ -198,9 +198,9 @@ def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]
     found = [(tree["frame"]["id"], frame)]
     left = [child for child in frame.child_frames if child not in sessions]
     for branch in tree.get("childFrames", ()):
-        told = branch["frame"]
-        url = told["url"] + told.get("urlFragment", "")
-        same = [one for one in left if one.url == url and one.name == told.get("name", "")]
+        facts = branch["frame"]
+        url = facts["url"] + facts.get("urlFragment", "")
+        same = [one for one in left if one.url == url and one.name == facts.get("name", "")]
         match = next(iter(same or [one for one in left if one.url == url] or left), None)
         if match is not None:
             left.remove(match)
@@ -220,9 +220,9 @@ async def content(
     ids = {one: name for name, one in _pairs(tree, root, sessions)}
     if frame not in ids:
         raise Error("the frame is gone")
-    told = await session.send("Page.getResourceContent", {"frameId": ids[frame], "url": url})
-    text = str(told["content"])
-    return base64.b64decode(text) if told["base64Encoded"] else text.encode("utf-8", "replace")
+    answer = await session.send("Page.getResourceContent", {"frameId": ids[frame], "url": url})
+    text = str(answer["content"])
+    return base64.b64decode(text) if answer["base64Encoded"] else text.encode("utf-8", "replace")
 
 
 async def _call(session: CDPSession, frame: str, world: int | None, function: str, request: Any) -> Any:
@@ -257,8 +257,8 @@ async def _load(session: CDPSession, frame: str, world: int | None, source: str)
     if world is None:
         made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
         world = made["executionContextId"]
-    told = await session.send("Runtime.evaluate", {"expression": source, "contextId": world})
-    return str(told["result"]["objectId"])
+    value = await session.send("Runtime.evaluate", {"expression": source, "contextId": world})
+    return str(value["result"]["objectId"])
 
 
 async def _run(session: CDPSession, functions: str, function: str, request: Any) -> Any:
@@ -277,8 +277,12 @@ async def _run(session: CDPSession, functions: str, function: str, request: Any)
     if "exceptionDetails" in answer:
         text = answer["exceptionDetails"].get("exception", {}).get("description", "the page cannot be read")
         raise Error(text)
-    told = answer["result"].get("value")
-    return None if told is None else orjson.loads(_ESCAPE.sub(_well_formed, told) if r"\ud" in told else told)
+    value = answer["result"].get("value")
+    return (
+        None
+        if value is None
+        else orjson.loads(_ESCAPE.sub(_well_formed, value) if r"\ud" in value else value)
+    )
 
 
 _ESCAPE = re.compile(r"\\(?:\\|ud[89a-f][0-9a-f]{2})")

@@ -84,9 +84,9 @@ def likeness(
     return round(score, 4), parts
 
 
-def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = told.get("attributes") or {}
-    flat = {key: value for key, value in told.items() if key != "attributes"}
+def _flat(facts: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = facts.get("attributes") or {}
+    flat = {key: value for key, value in facts.items() if key != "attributes"}
     for name, value in attributes.items():
         if name == "name":
             flat["field"] = value
@@ -258,15 +258,15 @@ async def similar(
     scored = []
     for number, (frame, answer) in enumerate(await of_page(page, "candidates", request)):
         chain, (left, top) = await _within(frame)
-        for order, (path, told) in enumerate(answer["found"]):
-            x, y, width, height = told["box"]
-            told |= {"frames": chain, "box": [x + left, y + top, width, height]}
-            score, parts = likeness(fingerprint, told)
-            scored.append((-score, number, order, path, told, parts))
+        for order, (path, facts) in enumerate(answer["found"]):
+            x, y, width, height = facts["box"]
+            facts |= {"frames": chain, "box": [x + left, y + top, width, height]}
+            score, parts = likeness(fingerprint, facts)
+            scored.append((-score, number, order, path, facts, parts))
     scored.sort(key=lambda one: one[:3])
     return [
-        LikenessMatch(-score, _at(page.main_frame, told["frames"], path), told, parts, path)
-        for score, _, _, path, told, parts in scored[:most]
+        LikenessMatch(-score, _at(page.main_frame, facts["frames"], path), facts, parts, path)
+        for score, _, _, path, facts, parts in scored[:most]
         if score
     ]
 
@@ -301,7 +301,7 @@ def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
     """Return a fingerprint of the few parts that selectors reveal of their element."""
     known: dict[str, Any] = {"attributes": {}}
     for selector in selectors:
-        for key, value in _said(selector).items():
+        for key, value in _parts_of(selector).items():
             if key == "attributes":
                 known["attributes"] = {**value, **known["attributes"]}
             else:
@@ -309,7 +309,7 @@ def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
     return known
 
 
-def _said(selector: Selector) -> dict[str, Any]:
+def _parts_of(selector: Selector) -> dict[str, Any]:
     body = " ".join(selector.body[:_READ].split())
     if selector.kind == "text":
         return {"shown": body}
@@ -317,7 +317,7 @@ def _said(selector: Selector) -> dict[str, Any]:
         calls = _CALL.findall(body)
         if calls:
             kind, first, second, name, other = calls[-1]
-            return _called(kind, first or second, name or other)
+            return _named_parts(kind, first or second, name or other)
     last = body.rsplit(" >> ", 1)[-1]
     role = _ROLE.match(last)
     if role:
@@ -329,7 +329,7 @@ def _said(selector: Selector) -> dict[str, Any]:
     return _by_css(last.removeprefix("css="))
 
 
-def _called(kind: str, value: str, name: str) -> dict[str, Any]:
+def _named_parts(kind: str, value: str, name: str) -> dict[str, Any]:
     if kind == "role":
         return {"role": value, **({"name": name} if name else {})}
     if kind == "test_id":

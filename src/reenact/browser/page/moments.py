@@ -74,7 +74,7 @@ async def read(
             if outside:
                 await hide_named(page, outside)
             frames = await of_page(page, "moment", asked)
-            if any(told["doubt"] for _, told in frames):
+            if any(answer["doubt"] for _, answer in frames):
                 await open_closed(page, of_own=True)
                 frames = await of_page(page, "moment", {**asked, "opened": True})
             return await _joined(page, dict(frames), known)
@@ -91,18 +91,18 @@ async def _joined(
     nodes: list[list[Any]] = []
     found = ReadPage({
         "url": main["url"], "title": main["title"], "viewport": main["viewport"],
-        "whole": all(told["whole"] for told in frames.values()), "nodes": nodes,
+        "whole": all(answer["whole"] for answer in frames.values()), "nodes": nodes,
     })  # fmt: skip
     said: dict[str, None] = {}
     todo: list[tuple[Frame, int]] = [(page.main_frame, -1)]
     source = _Sources(await attached(page), found, set(known))
     while todo:
         frame, parent = todo.pop()
-        told = frames[frame]
-        said |= dict.fromkeys(told["said"])
-        found.sheets |= dict(told["texts"])
+        answer = frames[frame]
+        said |= dict.fromkeys(answer["said"])
+        found.sheets |= dict(answer["texts"])
         begin = len(nodes)
-        for node in told["nodes"]:
+        for node in answer["nodes"]:
             node[0] = parent if node[0] < 0 else node[0] + begin
             nodes.append(node)
             facts = node[3] if len(node) > 3 else None
@@ -114,11 +114,11 @@ async def _joined(
                 if inner is not None and inner in frames:
                     todo.append((inner, len(nodes) - 1))
             await source.fill(frame, facts)
-        if len(nodes) > begin and any(told["scroll"]):
+        if len(nodes) > begin and any(answer["scroll"]):
             facts = nodes[begin][3]
-            facts["scroll"] = told["scroll"]
+            facts["scroll"] = answer["scroll"]
     found.said = tuple(said)
-    found.took = sum(told["took"] for told in frames.values()) / 1000
+    found.took = sum(answer["took"] for answer in frames.values()) / 1000
     return found
 
 

@@ -81,17 +81,17 @@ def _parts(page: Page) -> list[Frame]:
 
 
 async def _timers(frame: Frame) -> list[float] | None:
-    told: Any = None
+    answer: Any = None
     try:
         async with asyncio.timeout(PATIENCE):
-            told = await frame.evaluate(_ASK)
+            answer = await frame.evaluate(_ASK)
     except TimeoutError:
         return None
     except Error:  # it has another document by now
         return []
-    if not isinstance(told, list):
+    if not isinstance(answer, list):
         return []
-    return [one / 1000 for one in told if isinstance(one, int | float) and math.isfinite(one)]
+    return [one / 1000 for one in answer if isinstance(one, int | float) and math.isfinite(one)]
 
 
 async def _saying(page: Page) -> str:

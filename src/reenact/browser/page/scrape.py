@@ -39,15 +39,17 @@ async def markdown(
         "selectors": [one.removeprefix("css=") for one in secret],
         "most": MOST,
     }
-    told: list[tuple[Frame | None, Any]]
+    answers: list[tuple[Frame | None, Any]]
     if target is not None:
-        told = [(None, await of_element(target, "eyes.readable(el, argument)", {**request, "main": False}))]
+        answers = [
+            (None, await of_element(target, "eyes.readable(el, argument)", {**request, "main": False}))
+        ]
     else:
-        told = list(await of_page(page, "reading", request))
+        answers = list(await of_page(page, "reading", request))
         if only_main_content:
-            told = told[:1]
-    parts = [_markdown(answer["html"], links=links) for _, answer in told]
-    left = sum(answer["left"] for _, answer in told)
+            answers = answers[:1]
+    parts = [_markdown(answer["html"], links=links) for _, answer in answers]
+    left = sum(answer["left"] for _, answer in answers)
     if left:
         parts.append(f"… {left:,} more elements are not shown: scrape a part of the page, by a selector")
     return "\n\n".join(part for part in parts if part)

@@ -38,21 +38,21 @@ _CODES = frozenset({"id", "data-testid", "data-test-id", "data-test", "name"})
 _KINDS = frozenset({"type", "role", "class", "tabindex", "disabled", "checked", "visible"})
 
 
-def unmet(selector: str | Mapping[str, Any] | None, told: Mapping[str, Any]) -> str:
+def unmet(selector: str | Mapping[str, Any] | None, fingerprint: Mapping[str, Any]) -> str:
     """Return the value in a selector that an element does not have, in words, or "".
 
     Args:
         selector: The selector, as in the script.
-        told: The element's fingerprint.
+        fingerprint: The element's fingerprint.
     """
     try:
         tried = () if selector is None else parse(selector)
     except SelectorError:
         return ""
-    return next((why for one in tried if (why := _unmet(one, told))), "")
+    return next((why for one in tried if (why := _unmet(one, fingerprint))), "")
 
 
-def _unmet(selector: Selector, told: Mapping[str, Any]) -> str:
+def _unmet(selector: Selector, fingerprint: Mapping[str, Any]) -> str:
     own, around = _parts(selector)
     if _valued(around, worded=bool(texts_of(selector.text)[1])):
         return f"the selector says by a value what it stands in: {around.strip()[:80]}"
@@ -62,7 +62,7 @@ def _unmet(selector: Selector, told: Mapping[str, Any]) -> str:
     ]
     conditions += [(name, "*=", one or other) for name, one, other in _CONTAINS.findall(own)]
     for name, sign, value in conditions:
-        if name not in _KINDS and not _has(told, name, sign, value):
+        if name not in _KINDS and not _has(fingerprint, name, sign, value):
             return f"the selector says {name}{sign}{value!r}, which it has not"
     return ""
 
@@ -93,21 +93,21 @@ def _valued(around: str, *, worded: bool) -> bool:
     return bool(_VALUED.search(bare)) or (not worded and bool(_CLASS.search(bare)))
 
 
-def _has(told: Mapping[str, Any], name: str, sign: str, value: str) -> bool:
-    attributes = told.get("attributes") or {}
+def _has(fingerprint: Mapping[str, Any], name: str, sign: str, value: str) -> bool:
+    attributes = fingerprint.get("attributes") or {}
     has = attributes.get(name)
     if name in _CODES:
         # Another id is accepted, unless it is the next one of a series, as `row-8` for `row-7`.
         return has is None or has == value or plain(str(has)) != plain(value)
     if name in _NAMES:
         same = has is not None and _fits(str(has), sign, value)
-        pictured = name != "alt" or told.get("role") in {"img", "image"}
+        pictured = name != "alt" or fingerprint.get("role") in {"img", "image"}
         named = has is None and any(
-            tokens(str(told.get(one) or "")) == tokens(value) for one in ("name", "text")
+            tokens(str(fingerprint.get(one) or "")) == tokens(value) for one in ("name", "text")
         )
         return same or (pictured and named)
-    if name == "value" and has is None and told.get("role") == "button" and sign == "=":
-        return str(told.get("name") or "") == value  # a button shows its value
+    if name == "value" and has is None and fingerprint.get("role") == "button" and sign == "=":
+        return str(fingerprint.get("name") or "") == value  # a button shows its value
     if name in {"href", "src"} and has is not None:
         parts = split_address(value)
         return not parts.query and _fits(str(has), sign, parts.path or value)

@@ -192,18 +192,18 @@ async def known(
     inside, outside = styles(secret)
     if guard is None:
         call = "eyes.known(el, argument[0], argument[1])"
-        told = await of_element(place.element, call, [inside, words], timeout=timeout)
+        answer = await of_element(place.element, call, [inside, words], timeout=timeout)
     else:
-        told = await guard.arm(place.element, inside, words, timeout)
-    names = told["names"]
+        answer = await guard.arm(place.element, inside, words, timeout)
+    names = answer["names"]
     if outside and not names["secret"]:
         names["secret"] = await _within_any(locator, outside, timeout)
         if names["secret"]:
-            told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
-            told["fingerprint"] |= {"record": None, "region": None, "icon": ""}
-            told["wording"] = None
-    exact = await _exact(locator, told, place)
-    return exact, await _placed(told, place), str(told.get("obstacle") or ""), told["wording"]
+            answer["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
+            answer["fingerprint"] |= {"record": None, "region": None, "icon": ""}
+            answer["wording"] = None
+    exact = await _exact(locator, answer, place)
+    return exact, await _placed(answer, place), str(answer.get("obstacle") or ""), answer["wording"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +227,8 @@ async def _place(locator: Locator, timeout: float) -> _ElementPlace:  # noqa: AS
     return _ElementPlace(handle, *await asyncio.gather(frame_chain(frame), origin(frame)))
 
 
-async def _placed(told: dict[str, Any], place: _ElementPlace) -> dict[str, Any]:
-    found: dict[str, Any] = told["fingerprint"]
+async def _placed(answer: dict[str, Any], place: _ElementPlace) -> dict[str, Any]:
+    found: dict[str, Any] = answer["fingerprint"]
     x, y, width, height = found["box"]
     left, top = place.corner
     return {**found, "box": [x + left, y + top, width, height], "frames": place.chain}
@@ -260,24 +260,24 @@ async def spot_of(locator: Locator) -> str | None:
     Empty for an element within a shadow root; None if the locator finds no element, or several. Raises Playwright's
     Error.
     """
-    told = await locator.evaluate_all(_SPOT)
-    return None if told is None else str(told)
+    answer = await locator.evaluate_all(_SPOT)
+    return None if answer is None else str(answer)
 
 
-async def _exact(locator: Locator, told: dict[str, Any], place: _ElementPlace) -> dict[str, str]:
+async def _exact(locator: Locator, answer: dict[str, Any], place: _ElementPlace) -> dict[str, str]:
     """Return the selectors that find only this element.
 
     The page has checked some already; Playwright checks the rest.
     """
     names, large = (
-        told["names"],
-        told["count"] >= LARGE,
+        answer["names"],
+        answer["count"] >= LARGE,
     )  # finding each element's role would take seconds
     normal = "" if large else str(await locator.normalize())
     if (names["field"] or names["secret"]) and ("get_by_text(" in normal or "has_text" in normal):
         normal = ""  # a text area's "text" is typed by a user
     offered = _offered(names, large=large)
-    alone = dict(told["alone"]) if not place.chain else {}
+    alone = dict(answer["alone"]) if not place.chain else {}
     if normal and not place.chain:
         # Playwright's own locator finds one element, and so does an equal selector.
         for kind, text in offered:
@@ -286,9 +286,9 @@ async def _exact(locator: Locator, told: dict[str, Any], place: _ElementPlace) -
     asked = [text for _, text in offered if text not in alone]
     asked = [normal, *asked] if normal and place.chain else asked
     element = place.element
-    if asked and isinstance(element, Locator) and not told["spot"].startswith("xpath="):
+    if asked and isinstance(element, Locator) and not answer["spot"].startswith("xpath="):
         element = await element.element_handle()
-    checks = (_found(locator.page, chained(place.chain, one), element, told["spot"]) for one in asked)
+    checks = (_found(locator.page, chained(place.chain, one), element, answer["spot"]) for one in asked)
     alone |= dict(zip(asked, await asyncio.gather(*checks), strict=True))
     exact = {"playwright": normal} if normal and alone.get(normal, True) else {}
     for kind, text in offered:

@@ -77,43 +77,45 @@ class TargetIdentity:
     choice: tuple[str, str] = ("", "")
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> TargetIdentity:
+    def of(cls, fingerprint: Mapping[str, Any]) -> TargetIdentity:
         """Return the identity in a fingerprint. Fingerprints of older recordings have no record."""
-        record = told.get("record") or {}
-        region = told.get("region") or {}
-        column = told.get("column") or {}
+        record = fingerprint.get("record") or {}
+        region = fingerprint.get("region") or {}
+        column = fingerprint.get("column") or {}
         texts = tuple(str(one) for one in record.get("texts") or ())
         # A clickable record is identified by its key, because its name is all its texts.
-        whole = told.get("role") not in FIELDS and len(texts) > 1
-        name = str(told.get("name") or told.get("caption") or "")
-        attributes = told.get("attributes") or {}
+        whole = fingerprint.get("role") not in FIELDS and len(texts) > 1
+        name = str(fingerprint.get("name") or fingerprint.get("caption") or "")
+        attributes = fingerprint.get("attributes") or {}
         marks = [(kind, str(attributes[kind])) for kind in _MARKS if attributes.get(kind)]
         return cls(
-            role=str(told.get("role") or ""),
+            role=str(fingerprint.get("role") or ""),
             name="" if whole and all(says(name, one) for one in texts[:3]) else name,
-            record=str(record.get("key") or "") if "record" in told else None,
-            region=str(region.get("name") or told.get("heading") or ""),
-            icon=str(told.get("icon") or ""),
+            record=str(record.get("key") or "") if "record" in fingerprint else None,
+            region=str(region.get("name") or fingerprint.get("heading") or ""),
+            icon=str(fingerprint.get("icon") or ""),
             dialog=region.get("role") == "dialog",
-            frames=tuple(told.get("frames") or ()),
+            frames=tuple(fingerprint.get("frames") or ()),
             texts=texts,
-            near=tuple(str(one) for one in told.get("near") or ()),
+            near=tuple(str(one) for one in fingerprint.get("near") or ()),
             marks=tuple(marks),
-            path=str(told.get("path") or ""),
-            heading=str(told.get("heading") or ""),
+            path=str(fingerprint.get("path") or ""),
+            heading=str(fingerprint.get("heading") or ""),
             column=str(column.get("name") or ""),
             twin=bool(column.get("twin")),
             group=str(record.get("within") or ""),
             namesake=bool(record.get("twin")),
-            long=str(told.get("long") or ""),
+            long=str(fingerprint.get("long") or ""),
             shared=tuple(str(one) for one in record.get("shared") or ()),
             joint=bool(record.get("joint")),
-            outline=tuple(str(one) for one in told.get("outline") or ()),
+            outline=tuple(str(one) for one in fingerprint.get("outline") or ()),
             section=str(
-                told.get("section") or (region.get("name") if region.get("role") in _SECTIONS else "") or ""
+                fingerprint.get("section")
+                or (region.get("name") if region.get("role") in _SECTIONS else "")
+                or ""
             ),
             question=tuple(str(one) for one in region.get("texts") or ()),
-            text=str(told.get("text") or ""),
+            text=str(fingerprint.get("text") or ""),
             title=str(attributes.get("title") or ""),
             choice=_choice(attributes),
         )
@@ -121,14 +123,14 @@ class TargetIdentity:
     @property
     def shown(self) -> dict[str, str]:
         """The readable parts: role, name, record, region, icon; those that are not empty."""
-        told = {"role": self.role, "name": self.name, "record": self.record or "", "region": self.region}
+        parts = {"role": self.role, "name": self.name, "record": self.record or "", "region": self.region}
         if not self.name:
-            told["icon"] = self.icon
+            parts["icon"] = self.icon
         if self.namesake:
-            told["group"] = self.group
+            parts["group"] = self.group
         if self.twin and not same_name(self.name, self.column):
-            told["column"] = self.column
-        return {name: value for name, value in told.items() if value}
+            parts["column"] = self.column
+        return {name: value for name, value in parts.items() if value}
 
     @property
     def compared(self) -> tuple[Any, ...]:
@@ -304,10 +306,10 @@ def written_parts(given: str | Mapping[str, Any]) -> dict[str, str]:
         parts = dict(given)
     if unknown := [name for name in parts if name not in PARTS]:
         raise ValueError(f"expect_target has no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    told = {name: str(value).strip() for name, value in parts.items() if value is not None}
-    if not told or not all(told.values()):
+    parts = {name: str(value).strip() for name, value in parts.items() if value is not None}
+    if not parts or not all(parts.values()):
         raise ValueError('expect_target is empty; write button "Delete" of "Invoice 18", say')
-    return told
+    return parts
 
 
 def written_identity(parts: Mapping[str, str]) -> TargetIdentity:

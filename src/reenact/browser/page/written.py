@@ -90,21 +90,21 @@ class PageWording:
     rivals: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> PageWording:
+    def of(cls, answer: Mapping[str, Any]) -> PageWording:
         """Return the wording from the page's answer."""
 
         def box(one: Mapping[str, Any] | None) -> tuple[tuple[str, ...], str] | None:
             return None if one is None else (tuple(one["texts"]), str(one["beside"]))
 
-        lines = tuple((str(name), str(aside)) for name, aside in told["lines"])
-        around = tuple(map(box, told["around"]))
+        lines = tuple((str(name), str(aside)) for name, aside in answer["lines"])
+        around = tuple(map(box, answer["around"]))
         return cls(
-            tuple(told["names"]),
+            tuple(answer["names"]),
             lines,
-            bool(told["field"]),
-            box(told["within"]),
+            bool(answer["field"]),
+            box(answer["within"]),
             around,
-            tuple(told["rivals"]),
+            tuple(answer["rivals"]),
         )
 
     @property

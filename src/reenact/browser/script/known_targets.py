@@ -78,12 +78,12 @@ def read(folder: Path) -> dict[str, PastTarget]:
             steps = _steps(other)
         except (ValueError, TypeError, KeyError, AttributeError):
             continue
-        for key, (told, seconds) in steps.items():
+        for key, (fingerprint, seconds) in steps.items():
             if counted[key] == NEWEST:
                 continue
             counted[key] += 1
-            identity = TargetIdentity.of(told)
-            past = known.setdefault(key, PastTarget(like=told))
+            identity = TargetIdentity.of(fingerprint)
+            past = known.setdefault(key, PastTarget(like=fingerprint))
             past.seconds = max(past.seconds, seconds)
             same = any(one.compared == identity.compared for one in past.identities)
             if not same and len(past.identities) < KEPT:
@@ -120,5 +120,7 @@ def _steps(folder: Path) -> dict[str, _Step]:
 
 
 def _element(outcome: Mapping[str, Any]) -> _Step | None:
-    told = view(outcome.get("fingerprint"))
-    return (told, float(outcome.get("waited") or 0.0)) if outcome.get("success") and told else None
+    fingerprint = view(outcome.get("fingerprint"))
+    return (
+        (fingerprint, float(outcome.get("waited") or 0.0)) if outcome.get("success") and fingerprint else None
+    )

@@ -150,7 +150,9 @@ class ScriptWriter:
         return python.source(
             [
                 python.docstring(
-                    [f"Recording {_said(self._recording)}, as a script. Written by `reenact export-script`."]
+                    [
+                        f"Recording {_one_line(self._recording)}, as a script. Written by `reenact export-script`."
+                    ]
                 ),
                 python.Blank(),
                 *([*imports, python.Blank()] if imports else []),
@@ -316,5 +318,5 @@ def _node(value: Any) -> ast.expr:
         return ast.Constant(repr(value))
 
 
-def _said(text: str) -> str:
+def _one_line(text: str) -> str:
     return python.one_line(text).replace('"""', "'''").replace("\\", "/")

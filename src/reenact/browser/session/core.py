@@ -199,8 +199,8 @@ class SessionCore:
             self._note(outcome)
             hear(outcome)
 
-        def checks(told: Mapping[str, Any]) -> TargetCheck | None:
-            return self._check(action, actor, told, target)
+        def checks(recorded: Mapping[str, Any]) -> TargetCheck | None:
+            return self._check(action, actor, recorded, target)
 
         result: ExecutionResult = yield from self.driver.run(operations.acting(action, actor, done, checks))
         if extract.wanted(result, action):
@@ -213,7 +213,7 @@ class SessionCore:
         return result
 
     def _check(
-        self, action: do.Action, actor: str, told: Mapping[str, Any], target: KnownTarget | str | None
+        self, action: do.Action, actor: str, recorded: Mapping[str, Any], target: KnownTarget | str | None
     ) -> TargetCheck | None:
         """Return the check of an action's element. Called only with a live browser, in its loop."""
         folder = self.recording.folder
@@ -227,7 +227,7 @@ class SessionCore:
                 return target
             if actor == "script" or target is not None:
                 key = target or key_of(
-                    told,
+                    recorded,
                     str(self.outcomes[-1].get("url") or "") if self.outcomes else "",
                     elements=self.driver.seen,
                     before=self.outcomes,

@@ -141,7 +141,7 @@ class VideoTimeline:
         self._smooth = smooth
         self.marks = _marks(story)
         self._shown = [mark.shown for mark in self.marks]
-        self._cards = sorted(((*_seen(story, card), card) for card in story.cards), key=itemgetter(0))
+        self._cards = sorted(((*_times_of(story, card), card) for card in story.cards), key=itemgetter(0))
         self._dealt = [began for began, _, _ in self._cards]
         self.duration = max(_grid(story.pace.knots[-1][0]), GRID)
 
@@ -288,7 +288,7 @@ def _unmarked(story: SessionFacts, action: VideoAction, acts: int, ended: int | 
     return max(until, acts + _LEAST)
 
 
-def _seen(story: SessionFacts, card: Card) -> tuple[int, int]:
+def _times_of(story: SessionFacts, card: Card) -> tuple[int, int]:
     began, ended, last = (_grid(story.pace.video(t)) for t in (card.began, card.ended, float("inf")))
     return began, max(ended, min(began + _CARD, last))
 

@@ -83,12 +83,12 @@ def _bytes(footage: Footage, address: str) -> bytes:
         return f"({error})".encode()
 
 
-def told(entries: Iterable[FootageEntry], budget: Budget) -> list[Row]:
+def lines(entries: Iterable[FootageEntry], budget: Budget) -> list[Row]:
     """Return the console lines and the events without pixels, in order."""
-    return [_told(entry, budget) for entry in entries]
+    return [_line(entry, budget) for entry in entries]
 
 
-def _told(entry: FootageEntry, budget: Budget) -> Row:
+def _line(entry: FootageEntry, budget: Budget) -> Row:
     # An event that a user would have seen outside of the page is shown on the screen for a moment.
     beside = card(entry)
     said = (

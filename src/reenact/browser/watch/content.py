@@ -63,12 +63,12 @@ class WatchContent:
 
     def data(self) -> dict[str, Any]:
         """Return the data for the page's script."""
-        told = self.view.model_dump(exclude={"begin", "over"})
+        view = self.view.model_dump(exclude={"begin", "over"})
         video = self.video
         return {
-            **told,
-            "id": told.pop("recording"),
-            "rows": told.pop("steps"),
+            **view,
+            "id": view.pop("recording"),
+            "rows": view.pop("steps"),
             "steps": self.count,
             "scenes": self.scenes,
             "images": [(step, place) for step, place, _ in self.images],
@@ -114,7 +114,7 @@ def film(
     data: dict[str, Any] = {
         "steps": steps,
         "places": screen.places,
-        "console": activity.told(_of(entries, activity.TOLD), budget),
+        "console": activity.lines(_of(entries, activity.TOLD), budget),
         "network": [], "reads": [], "trees": [], "moments": [],
     }  # fmt: skip
     kept, pages = moments_of(entries)

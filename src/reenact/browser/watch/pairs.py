@@ -43,7 +43,7 @@ def pairs(found: Diff, sides: Sequence[Sequence[FilmStep]]) -> dict[str, Any]:
         "parting": parting,
         "why": visible(found.parting.why) if found.parting is not None else "",
         "steps": _numbers(found.parting),
-        "ending": [_told(item) for item in found.ending],
+        "ending": [_row(item) for item in found.ending],
     }
 
 
@@ -53,7 +53,7 @@ def _numbers(parting: Parting | None) -> list[int | None]:
 
 
 def _differences(pair: Pair) -> list[list[str | None]]:
-    told = [_told(item) for item in _worth(pair.differences)]
+    told = [_row(item) for item in _worth(pair.differences)]
     return told[:_MOST]
 
 
@@ -62,7 +62,7 @@ def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
     return (item for item in differences if not item.path.startswith(_SHOWN))
 
 
-def _told(item: Difference) -> list[str | None]:
+def _row(item: Difference) -> list[str | None]:
     """Return a difference's path and the value of each side, None where it is absent."""
     a, b = (None if side is ABSENT else visible(cut(compact(side), _LONGEST)) for side in (item.a, item.b))
     path = visible(item.path.removeprefix("output."))

@@ -66,11 +66,11 @@ def _row(facts: RecordingFacts, step: StepFacts, marks: ActionMarks, budget: Bud
     if turn is None and call.kind not in _BESIDE and facts.within(step) is not None:
         return None
     row = _plain_row(step)
-    row["title"] = _asked(step, turn)
+    row["title"] = _question(step, turn)
     row["message"] = step.error or ""
     if turn is not None:
         row |= {
-            "said": list(_said(facts, step, turn, budget)),
+            "said": list(_messages_of(facts, step, turn, budget)),
             "known": turn.known,
             "model": turn.call.model or "",
         }
@@ -118,22 +118,22 @@ def _acted(
 ) -> Row:
     """Describe an action from its outcome and the session's file, as far as they exist."""
     action = action if isinstance(action, Mapping) else {}
-    told: dict[str, Any] = {**(after.data if after is not None else {}), **given}
+    facts: dict[str, Any] = {**(after.data if after is not None else {}), **given}
     target = before["target"] if before is not None else None
     row = {
-        "title": _headline(action, told.get("selectors"), given.get("fingerprint")),
+        "title": _headline(action, facts.get("selectors"), given.get("fingerprint")),
         "actor": str(given.get("actor") or (before and before["actor"]) or ""),
-        "message": budget.text(str(told.get("message") or ""), _LONGEST),
-        "url": str(told.get("url") or (before and before["url"]) or ""),
+        "message": budget.text(str(facts.get("message") or ""), _LONGEST),
+        "url": str(facts.get("url") or (before and before["url"]) or ""),
         "line": str((before and before["line"]) or ""),
-        "tab": told["tab"] if isinstance(told.get("tab"), int) else None,
+        "tab": facts["tab"] if isinstance(facts.get("tab"), int) else None,
         "fields": _fields({name: item for name, item in action.items() if name != "type"}, budget),
-        "why": _spelled(told["why"], budget) if isinstance(told.get("why"), Mapping) else [],
-        "selectors": _spelled(_named(told.get("selectors")), budget),
+        "why": _spelled(facts["why"], budget) if isinstance(facts.get("why"), Mapping) else [],
+        "selectors": _spelled(_named(facts.get("selectors")), budget),
         "target": target if isinstance(target, Mapping) else None,
     }
-    if isinstance(told.get("why"), str):
-        row["why"] = [["why", budget.text(told["why"], _LONGEST)]]
+    if isinstance(facts.get("why"), str):
+        row["why"] = [["why", budget.text(facts["why"], _LONGEST)]]
     times = {"t": before.t if before is not None else None, "end": after.t if after is not None else None}
     return {**row, **{name: t for name, t in times.items() if t is not None}}
 
@@ -195,7 +195,7 @@ def _value(value: Any, budget: Budget) -> str:
 # -- between the actions -------------------------------------------------------------------------------------
 
 
-def _asked(step: StepFacts, turn: Turn | None) -> str:
+def _question(step: StepFacts, turn: Turn | None) -> str:
     answer = turn.call.answer if turn is not None else None
     if answer is not None:
         text = answer.text or ", ".join(map(spelled, answer.calls))
@@ -209,7 +209,7 @@ def _line(text: str) -> str:
     return joined if len(joined) <= _LINE else f"{joined[: _LINE - 1]}…"
 
 
-def _said(facts: RecordingFacts, step: StepFacts, turn: Turn, budget: Budget) -> Iterator[Row]:
+def _messages_of(facts: RecordingFacts, step: StepFacts, turn: Turn, budget: Budget) -> Iterator[Row]:
     before, after = beside(facts, step)
     with_pictures = holder([message.text for message in turn.new])
     for place, message in enumerate(turn.new):

@@ -207,12 +207,12 @@ class MutablePage:
     async def _attached(self) -> CDPSession:
         if self._session is None:
             self._session = session = await self._page.context.new_cdp_session(self._page)
-            session.on("Runtime.bindingCalled", self._told)
+            session.on("Runtime.bindingCalled", self._on_report)
             await session.send("Runtime.enable")
             await session.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": _WORLD})
         return self._session
 
-    def _told(self, event: dict[str, Any]) -> None:
+    def _on_report(self, event: dict[str, Any]) -> None:
         if event["name"] == _BINDING:
             self._hits.append(ObservedEvent(**json.loads(event["payload"])))
 

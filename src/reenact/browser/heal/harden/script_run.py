@@ -143,7 +143,7 @@ def _course(script: Path, heard: Sequence[_Performed | str]) -> ScriptRun:
         elif one.actor != "script":
             left.append("what an agent did")
         elif one.result.success and (action := _lasting(one)) is not None:
-            steps.append(ScriptAction(len(steps) + 1, action, one.line, _told(one)))
+            steps.append(ScriptAction(len(steps) + 1, action, one.line, _in_words(one)))
         elif one.result.success:
             left.append(f"line {one.line}: an element by its id, for which no selector was found")
     return ScriptRun(script, first, steps, list(dict.fromkeys(left)))
@@ -157,7 +157,7 @@ def _lasting(one: _Performed) -> do.Action | None:
     return action.model_copy(update={"id": None, "selector": selectors}) if selectors else None
 
 
-def _told(one: _Performed) -> str:
+def _in_words(one: _Performed) -> str:
     aim = (
         getattr(one.action, "selector", None)
         or getattr(one.action, "id", None)

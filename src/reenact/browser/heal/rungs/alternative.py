@@ -184,8 +184,8 @@ def _provable(
 
 def said(one: Mapping[str, Any]) -> str:
     """Describe a candidate in words; empty for none."""
-    told = one.get("fingerprint")
-    return str(TargetIdentity.of(told)) if told else ""
+    candidate = one.get("fingerprint")
+    return str(TargetIdentity.of(candidate)) if candidate else ""
 
 
 def objections(
@@ -207,9 +207,9 @@ def objections(
     written = None if asked.expect_target is None else written_parts(asked.expect_target)
     identity = TargetIdentity.of(wanted)
 
-    def against(told: Mapping[str, Any]) -> str:
-        found = TargetIdentity.of(told)
-        if missing := next((one for one in context if not belongs(found, told, one)), ""):
+    def against(candidate: Mapping[str, Any]) -> str:
+        found = TargetIdentity.of(candidate)
+        if missing := next((one for one in context if not belongs(found, candidate, one)), ""):
             return f'the selector says "{missing}", and it does not belong to that'
         if written and (differs := differences(KnownTarget(written=written), found)):
             return (
@@ -218,21 +218,21 @@ def objections(
         if words and not wanted and not same_name(words, found.name) and extends(words, found.name):
             return f"its name {found.name!r} is a longer one"
         if not wanted:
-            return unmet(asked.selector, told)
+            return unmet(asked.selector, candidate)
         # A link to the same place may have another text; an id may belong to another element by now.
-        whole = wanted.get("leads", told.get("leads")) == told.get("leads")
-        leads = found.role == "link" and whole and "href" in marks(wanted, told)
+        whole = wanted.get("leads", candidate.get("leads")) == candidate.get("leads")
+        leads = found.role == "link" and whole and "href" in marks(wanted, candidate)
         pressed = asked.type not in _WRITING
         renamed = leads or (any_name and pressed)
-        if not renamed and (other := other_name(wanted, told, vouched=any_name, pressed=pressed)):
+        if not renamed and (other := other_name(wanted, candidate, vouched=any_name, pressed=pressed)):
             return other
-        return exact(identity, found) if consequential(asked.type, wanted, told, known) else ""
+        return exact(identity, found) if consequential(asked.type, wanted, candidate, known) else ""
 
     return against
 
 
 def consequential(
-    action: str, wanted: Mapping[str, Any], told: Mapping[str, Any], known: StepHistory
+    action: str, wanted: Mapping[str, Any], candidate: Mapping[str, Any], known: StepHistory
 ) -> bool:
     """Return True if an act on the wrong element could not be undone.
 
@@ -245,10 +245,10 @@ def consequential(
         return True
     if action in _WRITING or action == "drag":
         return False
-    grave_words = grave(str(wanted.get("name") or "")) or grave(str(told.get("name") or ""))
+    grave_words = grave(str(wanted.get("name") or "")) or grave(str(candidate.get("name") or ""))
     in_record = bool((wanted.get("record") or {}).get("key")) and wanted.get("role") == "button"
     unnamed = not wanted.get("name") and not wanted.get("caption")
-    submits = bool(wanted.get("submits") or told.get("submits"))
+    submits = bool(wanted.get("submits") or candidate.get("submits"))
     return bool(grave_words or in_record or unnamed or submits)
 
 
@@ -283,9 +283,9 @@ def _called(
     return ElementChoice(same[0], float(found[same[0]]["score"]), 1.0, "the only one that is called so")
 
 
-def _is(text: str, told: Mapping[str, Any]) -> bool:
-    attributes = told.get("attributes") or {}
-    names = [told.get(name) for name in ("name", "text", "label")]
+def _is(text: str, candidate: Mapping[str, Any]) -> bool:
+    attributes = candidate.get("attributes") or {}
+    names = [candidate.get(name) for name in ("name", "text", "label")]
     names += [
         attributes.get(name)
         for name in ("id", "name", "data-testid", "data-test", "placeholder", "aria-label")
@@ -297,9 +297,11 @@ def _different(known: StepHistory) -> list[PastStep]:
     """Return the past elements of the step, each once, newest first, at most `LOOKS`."""
     found: dict[tuple[Any, ...], PastStep] = {}
     for past in known.pasts:
-        told = past.fingerprint
-        if told:
-            found.setdefault((told.get("role"), told.get("name"), str(told.get("attributes"))), past)
+        candidate = past.fingerprint
+        if candidate:
+            found.setdefault(
+                (candidate.get("role"), candidate.get("name"), str(candidate.get("attributes"))), past
+            )
     return list(found.values())[:LOOKS]
 
 
@@ -314,9 +316,9 @@ def _twin(past: PastStep) -> bool:
 
     It had if it was identified neither by role and name nor by its text.
     """
-    told = past.fingerprint or {}
+    candidate = past.fingerprint or {}
     alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
-    return bool(told.get("name")) and not alone
+    return bool(candidate.get("name")) and not alone
 
 
 def _healed(known: StepHistory) -> list[dict[str, str]]:

@@ -112,40 +112,43 @@ async def _twice(
 
 
 def _speaks_against(failed: FailedStep, wanted: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
-    told = one["fingerprint"]
-    return bool(refused(wanted, told)) or not kind(wanted, told, failed.asked.type)
+    candidate = one["fingerprint"]
+    return bool(refused(wanted, candidate)) or not kind(wanted, candidate, failed.asked.type)
 
 
 def question(failed: FailedStep, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:
     """Return the question for the model, without the values that are filled in."""
-    elements = "\n".join(f"e{place}: {_told(one['fingerprint'])}" for place, one in enumerate(found, 1))
+    elements = "\n".join(f"e{place}: {_described(one['fingerprint'])}" for place, one in enumerate(found, 1))
     return (
         f"The step: {failed.asked.type} on {failed.action.get('selector') or failed.action.get('id')}\n"
         f"Why it failed: {failed.result.message}\n"
-        f"What it meant: {_told(wanted) or 'not known, but for its selector'}\n\n"
+        f"What it meant: {_described(wanted) or 'not known, but for its selector'}\n\n"
         f"The elements now:\n{elements}"
     )
 
 
-def _told(told: Mapping[str, Any]) -> str:
+def _described(facts: Mapping[str, Any]) -> str:
     """Describe an element in one line."""
-    attributes = told.get("attributes") or {}
-    parts = [str(told.get("role") or told.get("tag") or ""), f'"{_said(told)}"' if _said(told) else ""]
+    attributes = facts.get("attributes") or {}
+    parts = [
+        str(facts.get("role") or facts.get("tag") or ""),
+        f'"{_name_of(facts)}"' if _name_of(facts) else "",
+    ]
     parts += [f"{name}={attributes[name]}" for name in _SHOWN if attributes.get(name)]
-    if told.get("heading"):
-        parts.append(f'under "{told["heading"]}"')
-    if told.get("near"):
-        parts.append("beside " + ", ".join(f'"{text}"' for text in told["near"][:3]))
+    if facts.get("heading"):
+        parts.append(f'under "{facts["heading"]}"')
+    if facts.get("near"):
+        parts.append("beside " + ", ".join(f'"{text}"' for text in facts["near"][:3]))
     return " ".join(" ".join(parts).split())
 
 
-def _said(told: Mapping[str, Any]) -> str:
+def _name_of(facts: Mapping[str, Any]) -> str:
     return str(
-        told.get("name")
-        or told.get("text")
-        or told.get("shown")
-        or told.get("label")
-        or told.get("words")
+        facts.get("name")
+        or facts.get("text")
+        or facts.get("shown")
+        or facts.get("label")
+        or facts.get("words")
         or ""
     )
 

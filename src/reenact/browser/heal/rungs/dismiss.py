@@ -112,8 +112,8 @@ class DismissRung:
                 return means.pass_on(self.name, "the layer has no safe exit", layer["described"])
             done = await arun(session.core.perform(away, "heal"))
             closed.append(f"{layer['described']}: {way}")
-            if left := _left(done):
-                return _halted(failed, done, closed, left)
+            if address := _address_after(done):
+                return _halted(failed, done, closed, address)
         if not closed:
             return None
         again = asked.model_copy(update={"timeout": PATIENCE})
@@ -157,15 +157,17 @@ def _own(session: Session, layer: Mapping[str, Any]) -> bool:
     return any(line.startswith(("dialog", "alertdialog")) for line in added) and bool(layer["modal"])
 
 
-def _left(done: ExecutionResult) -> str:
+def _address_after(done: ExecutionResult) -> str:
     """Return the address to which the closing of a layer led, or ""."""
     return str((done.consequence or {}).get("navigated") or "")
 
 
-def _halted(failed: FailedStep, done: ExecutionResult, closed: list[str], left: str) -> Mend:
-    message = f"{failed.result.message} Closing what lay over it ({closed[-1]}) led to {left}: the step was not done"
+def _halted(failed: FailedStep, done: ExecutionResult, closed: list[str], address: str) -> Mend:
+    message = f"{failed.result.message} Closing what lay over it ({closed[-1]}) led to {address}: the step was not done"
     result = failed.result.model_copy(update={"message": message, "url": done.url, "title": done.title})
-    return Mend(result, "dismiss", failed.action.get("selector"), evidence={"closed": closed, "left": left})
+    return Mend(
+        result, "dismiss", failed.action.get("selector"), evidence={"closed": closed, "address": address}
+    )
 
 
 def _same(layer: Mapping[str, Any], pressed: Mapping[str, Any]) -> bool:

@@ -32,7 +32,7 @@ class RemoteAgent(AgentInterface):
     """
 
     _last: AgentStatusResponse | None = None
-    _told = False
+    _notified = False
     _cost: Decimal | None = Decimal(0)
     _tokens = 0
 
@@ -105,7 +105,7 @@ class RemoteAgent(AgentInterface):
         self._vault, self._persona = vault, persona
 
     def _start_step(self, task: AgentTask) -> Operation:
-        self.request = self.request.model_copy(update=task.told())
+        self.request = self.request.model_copy(update=task.fields())
         asked = self.request.model_dump(exclude_none=True)
         if task.response_format is not None:
             asked["response_format"] = dict(schema_of(task.response_format))
@@ -121,7 +121,7 @@ class RemoteAgent(AgentInterface):
             sent["session_id"] = self._session.id
             return {"status": await link.request("POST", "agents/start", sent), "outcomes": []}
 
-        self._told = False
+        self._notified = False
         return Operation("agent.start", _nowhere, lambda _: asked, kind="remote", wire=wire)
 
     def _ask(self, what: str) -> Steps[AgentStatusResponse]:
@@ -139,20 +139,22 @@ class RemoteAgent(AgentInterface):
         async def wire(link: ServerSession) -> Any:
             if what == "stop":
                 await link.request("DELETE", f"agents/{id}/stop")
-            told = await _closed(link, id) if what != "status" else await link.request("GET", f"agents/{id}")
+            answer = (
+                await _closed(link, id) if what != "status" else await link.request("GET", f"agents/{id}")
+            )
             steps = await link.ask("GET", f"steps?offset={known}")
-            return {"status": told, "outcomes": steps["steps"]}
+            return {"status": answer, "outcomes": steps["steps"]}
 
         return Operation(f"agent.{what}", _nowhere, kind="remote", wire=wire)
 
     def _received(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
-        told = outcome["status"]
+        answer = outcome["status"]
         self._session.core.adopt(outcome["outcomes"])
-        self._cost = None if told["cost"] is None else Decimal(told["cost"])
-        self._tokens = told["tokens"]
-        last = self._last = AgentStatusResponse.model_validate(told)
-        if last.status == "closed" and not self._told:
-            self._told = True
+        self._cost = None if answer["cost"] is None else Decimal(answer["cost"])
+        self._tokens = answer["tokens"]
+        last = self._last = AgentStatusResponse.model_validate(answer)
+        if last.status == "closed" and not self._notified:
+            self._notified = True
             self._notify(last)
         return last
 
@@ -162,12 +164,12 @@ class RemoteAgent(AgentInterface):
         try:
             while there is not None and there.up:
                 path = f"agents/{self.agent_id}?wait={PATIENCE}&after={seen}"
-                told = self._session.core.driver.call(functools.partial(there.request, "GET", path)).block()
-                for number, taken in enumerate(told["steps"][seen:], seen + 1):
+                answer = self._session.core.driver.call(functools.partial(there.request, "GET", path)).block()
+                for number, taken in enumerate(answer["steps"][seen:], seen + 1):
                     log.add(line(number, taken))
-                seen = len(told["steps"])
-                if told["status"] == "closed":
-                    log.add(f"{'done' if told['success'] else 'not done'}: {told['answer']}")
+                seen = len(answer["steps"])
+                if answer["status"] == "closed":
+                    log.add(f"{'done' if answer['success'] else 'not done'}: {answer['answer']}")
                     return
         except SessionError as error:
             log.add(f"no more is known: {error}")
@@ -210,10 +212,10 @@ async def _closed(link: ServerSession, id: str) -> Any:
     """Wait for the last status and return it."""
     seen = 0
     while True:
-        told = await link.request("GET", f"agents/{id}?wait={PATIENCE}&after={seen}")
-        if told["status"] == "closed":
-            return told
-        seen = len(told["steps"])
+        answer = await link.request("GET", f"agents/{id}?wait={PATIENCE}&after={seen}")
+        if answer["status"] == "closed":
+            return answer
+        seen = len(answer["steps"])
         await asyncio.sleep(0)
 
 

@@ -72,15 +72,15 @@ class RemoteBrowser:
         # The server groups the recordings of a script, so that healing learns from earlier runs.
         script = script_of({"program": {"argv": sys.argv}})
         options = {"name": script, **self._options} if script is not None else self._options
-        told = await self.request("POST", "sessions/start", options)
-        self._id, self._open, self._ended = told["session_id"], True, None
-        return {"session_id": self._id, "url": told["url"]}
+        answer = await self.request("POST", "sessions/start", options)
+        self._id, self._open, self._ended = answer["session_id"], True, None
+        return {"session_id": self._id, "url": answer["url"]}
 
     async def refresh(self) -> None:
         """Ask if the session is still open on the server: it may have ended by a time limit."""
-        told = await self.ask("GET", "")
-        if told["status"] != "active":
-            self._ended = told["reason"] or "it was stopped"
+        answer = await self.ask("GET", "")
+        if answer["status"] != "active":
+            self._ended = answer["reason"] or "it was stopped"
 
     def hide(self, value: str) -> str:
         """Return the token that replaces a secret in this process's recording."""

@@ -93,11 +93,11 @@ def _path(options: dict[str, Any]) -> str:
     return f"replay?pace={options['pace']}"
 
 
-def _read(told: dict[str, Any]) -> RemoteReplay:
+def _read(answer: dict[str, Any]) -> RemoteReplay:
     return RemoteReplay(
-        mp4_url=told["mp4_url"],
-        expires_at=datetime.fromisoformat(told["expires_at"]),
-        playlist_content=told["playlist_content"],
-        video_start_ms=told["video_start_ms"],
-        video_duration_ms=told["video_duration_ms"],
+        mp4_url=answer["mp4_url"],
+        expires_at=datetime.fromisoformat(answer["expires_at"]),
+        playlist_content=answer["playlist_content"],
+        video_start_ms=answer["video_start_ms"],
+        video_duration_ms=answer["video_duration_ms"],
     )
