@@ -94,13 +94,13 @@ def _failed(text: str, log: str | None) -> None:
 
 def _kept(kept: KeptTrace, log: str | None) -> None:
     if log is None:
-        say(_told(kept))
+        say(_line(kept))
         return
     # The sender chooses the name, so it is not logged.
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
 
 
-def _told(kept: KeptTrace) -> str:
+def _line(kept: KeptTrace) -> str:
     verb = "recorded anew" if kept.again else "recorded"
     return f"{verb} {kept.id}: {one_line(kept.name, 60)}, {many(kept.steps, 'step')}"
 

@@ -95,7 +95,7 @@ def group() -> CliGroup:
 
 def projects_(options: ProjectsOptions, context: TerminalContext) -> None:
     """Print the projects."""
-    _tell(_projects(place_of(options.store, options.objects)), json=context.json)
+    _print(_projects(place_of(options.store, options.objects)), json=context.json)
 
 
 def limits_(options: LimitsOptions, context: TerminalContext) -> None:
@@ -113,7 +113,7 @@ def limits_(options: LimitsOptions, context: TerminalContext) -> None:
         with team_store(place) as team, team.database.administered() as connection:
             (one,) = limits.projects(connection, place.project)
             limits.limit(connection, one.key, replace(one.limits, **changed))
-    _tell(_projects(place, place.project), json=context.json)
+    _print(_projects(place, place.project), json=context.json)
 
 
 def clean(options: CleanOptions, context: TerminalContext) -> None:
@@ -151,7 +151,7 @@ def _projects(place: TeamPlace, name: str = "") -> list[Any]:
             return limits.projects(connection, name)
 
 
-def _tell(found: list[Any], *, json: bool) -> None:
+def _print(found: list[Any], *, json: bool) -> None:
     if json:
         told = [{name: value for name, value in asdict(one).items() if name != "key"} for one in found]
         dump(told)
@@ -165,7 +165,7 @@ def _tell(found: list[Any], *, json: bool) -> None:
             "-" if limits.most_recordings is None else f"{limits.most_recordings:,}",
             size(one.bytes),
             "-" if limits.most_bytes is None else size(limits.most_bytes),
-            "ever" if limits.keep is None else _told_age(limits.keep),
+            "ever" if limits.keep is None else _age_text(limits.keep),
         )
     present.out().print(table)
 
@@ -189,5 +189,5 @@ def _count(text: str) -> int | None:
     return int(text.replace("_", "")) if text.replace("_", "").isdecimal() else None
 
 
-def _told_age(seconds: int) -> str:
+def _age_text(seconds: int) -> str:
     return f"{seconds // 86_400}d" if seconds % 86_400 == 0 else f"{seconds // 3600}h"

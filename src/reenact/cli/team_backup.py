@@ -68,7 +68,7 @@ def backup(options: BackupOptions, context: TerminalContext) -> None:
     """Back up the store, and print the amounts."""
     place = place_of(options.store, options.objects)
     found = _verbs().backup(place, _url(options.where), tools=options.tools, say=_say)
-    _tell(found, f"put aside in {options.where} as {found.name}", json=context.json)
+    _print(found, f"put aside in {options.where} as {found.name}", json=context.json)
 
 
 def restore(options: RestoreOptions, context: TerminalContext) -> None:
@@ -76,7 +76,7 @@ def restore(options: RestoreOptions, context: TerminalContext) -> None:
     place = place_of(options.store, options.objects)
     url = _url(options.where)
     found = _verbs().restore(place, url, name=options.name, tools=options.tools, say=_say)
-    _tell(found, f"restored from {options.where}, {found.name}", json=context.json)
+    _print(found, f"restored from {options.where}, {found.name}", json=context.json)
 
 
 PARTS = (GroupCommand("backup", BackupOptions, backup), GroupCommand("restore", RestoreOptions, restore))
@@ -100,7 +100,7 @@ def _say(what: str) -> None:
     say(f"reenact: {what} …")
 
 
-def _tell(found: BackupResult, how: str, *, json: bool) -> None:
+def _print(found: BackupResult, how: str, *, json: bool) -> None:
     if json:
         dump(asdict(found))
     else:

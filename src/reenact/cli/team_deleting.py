@@ -120,7 +120,7 @@ def rm(options: EraseOptions, context: TerminalContext) -> None:
         dump(made)
         return
     for receipt in made:
-        _tell(receipt, "deleted")
+        _print(receipt, "deleted")
 
 
 def receipts(options: ReceiptsOptions, context: TerminalContext) -> None:
@@ -134,7 +134,7 @@ def receipts(options: ReceiptsOptions, context: TerminalContext) -> None:
         dump(found)
     else:
         for receipt in found:
-            _tell(receipt, receipt["deleted"])
+            _print(receipt, receipt["deleted"])
     for id, why in problems.items():
         say(f"reenact: the receipt of {id} is not to be trusted: {why}")
     if problems:
@@ -194,7 +194,7 @@ def _day(at: int) -> str:
     return datetime.fromtimestamp(at / _SECOND, UTC).isoformat(timespec="seconds")
 
 
-def _tell(receipt: dict[str, Any], word: str) -> None:
+def _print(receipt: dict[str, Any], word: str) -> None:
     total = sum(file["bytes"] for file in receipt["files"].values())
     blobs = receipt["blobs"]
     say(

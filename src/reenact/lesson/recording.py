@@ -54,7 +54,9 @@ def record_session(
         recording.output = agent.run_sync(user_input, **options).output
         took = perf_counter() - began
     session = SessionRecord(session_id or recording.id, user_input=messages.jsonable(user_input))
-    return recording.output, _told(session, options.get("model") or agent.model, seen, recording.output, took)
+    return recording.output, _completed(
+        session, options.get("model") or agent.model, seen, recording.output, took
+    )
 
 
 async def arecord_session(
@@ -73,7 +75,9 @@ async def arecord_session(
         recording.output = (await agent.run(user_input, **options)).output
         took = perf_counter() - began
     session = SessionRecord(session_id or recording.id, user_input=messages.jsonable(user_input))
-    return recording.output, _told(session, options.get("model") or agent.model, seen, recording.output, took)
+    return recording.output, _completed(
+        session, options.get("model") or agent.model, seen, recording.output, took
+    )
 
 
 def _begun(agent: Any, session_id: str | None, home: str | os.PathLike[str] | None) -> RecordingInProgress:
@@ -81,7 +85,9 @@ def _begun(agent: Any, session_id: str | None, home: str | os.PathLike[str] | No
     return record(name, tags=[tag(session_id)] if session_id else [], home=home)
 
 
-def _told(session: SessionRecord, model: Any, seen: list[Any], output: Any, took: float) -> SessionRecord:
+def _completed(
+    session: SessionRecord, model: Any, seen: list[Any], output: Any, took: float
+) -> SessionRecord:
     session.messages = messages.of_pydantic(seen)
     session.tool_calls = messages.tool_calls(session.messages)
     session.instructions = next((text for each in seen if (text := getattr(each, "instructions", None))), "")

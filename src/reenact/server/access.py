@@ -36,7 +36,7 @@ The guard reads the header itself, and the console's cookie, too.
 """
 
 
-def _known(
+def _found(
     request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_SCHEME)] = None
 ) -> Access:
     """Return the access that the guard found for this request. Answers 401 without one."""
@@ -48,15 +48,15 @@ def _known(
     return access
 
 
-def _reader(access: Annotated[Access, Depends(_known)]) -> Access:
+def _reader(access: Annotated[Access, Depends(_found)]) -> Access:
     return access
 
 
-def _writer(access: Annotated[Access, Depends(_known)]) -> Access:
+def _writer(access: Annotated[Access, Depends(_found)]) -> Access:
     return _at_least("write", access)
 
 
-def _admin(access: Annotated[Access, Depends(_known)]) -> Access:
+def _admin(access: Annotated[Access, Depends(_found)]) -> Access:
     return _at_least("admin", access)
 
 

@@ -163,10 +163,10 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
         stops=sorted(machine.stops()),
         edits=sorted(state.edits),
         opened=sorted(state.opened),
-        asked=_asked(state),
+        asked=_question(state),
         differing=_differing(differing),
         changed=_differing(debugger_views.changed(before, now) if before and now else ()),
-        left=_left(state),
+        left=_divergence(state),
         exit=state.exit,
         verdict=_judged(state),
         written=0,
@@ -219,7 +219,7 @@ def tracked(facts: RecordingFacts, state: MachineState, number: int) -> list[Tra
     return found
 
 
-def _asked(state: MachineState) -> Asked:
+def _question(state: MachineState) -> Asked:
     actual = state.actual
     return Asked(
         label=one_line(actual.label),
@@ -235,7 +235,7 @@ def _asked(state: MachineState) -> Asked:
     )
 
 
-def _left(state: MachineState) -> Left | None:
+def _divergence(state: MachineState) -> Left | None:
     found = state.divergence
     if found is None:
         return None

@@ -143,7 +143,7 @@ class Jobs:
             folder = self._folder(project, job.id)
             private.folder(folder)
             private.write(folder / ORDER, ORDERS.dump_json(order))
-            self._held[job.id] = _held(folder)
+            self._held[job.id] = _lock(folder)
             self._own[job.id] = job
             self._keep(project, job)
             self._places[job.id] = project
@@ -299,7 +299,7 @@ class Jobs:
             return None
         job = replace(job, recordings=tuple(job.recordings), files=tuple(job.files))
         if job.status not in ENDED:
-            if not _left(folder):
+            if not _is_free(folder):
                 return job
             job = replace(job, status="failed", error=_GONE, files=_files(folder), ended=_now())
             self._keep(project, job)
@@ -323,14 +323,14 @@ def _within(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def _held(folder: Path) -> BinaryIO:
+def _lock(folder: Path) -> BinaryIO:
     """Take a job's lock; return its open file."""
     file = os.fdopen(private.opener(str(folder / _LOCK), os.O_WRONLY | os.O_CREAT), "wb")
     system.lock(file.fileno())
     return file
 
 
-def _left(folder: Path) -> bool:
+def _is_free(folder: Path) -> bool:
     """Return True if no running server holds a job's lock."""
     try:
         with (folder / _LOCK).open("rb") as file:

@@ -97,7 +97,7 @@ class Measures:
             "reenact_jobs_ended", "Jobs that have ended, by kind and status.", ("kind", "verdict"),
             registry=registry,
         )  # fmt: skip
-        jobs.listen(self._told)
+        jobs.listen(self._count_job)
         registry.register(self)
 
     def took(
@@ -123,7 +123,7 @@ class Measures:
         """Log that the server has ended."""
         event("ended")
 
-    def _told(self, project: str, job: RunningJob) -> None:
+    def _count_job(self, project: str, job: RunningJob) -> None:
         if job.status in ENDED and job.ended is not None:
             self._ended.labels(job.kind, job.status).inc()
             event("job_ended", job=job.id, kind=job.kind, status=job.status, project=project)

@@ -214,7 +214,7 @@ class ReaderProcess:
     def _worked(self, job: bytes) -> Any:
         used = self._done > 0
         try:
-            return self._asked(job)
+            return self._exchange(job)
         except OutOfMemory:
             self._end()
             if used:
@@ -225,7 +225,7 @@ class ReaderProcess:
                 "`reenact show`, `diff` and `diagnose` on your own machine have no such limit"
             ) from None
 
-    def _asked(self, job: bytes) -> Any:
+    def _exchange(self, job: bytes) -> Any:
         if self._process is None or self._process.poll() is not None:
             self._start()
         assert self._pipe is not None

@@ -232,7 +232,7 @@ class TeamIndex(TeamLines):
                     yield Hit(line, found)
 
     def _line(self, row: Row) -> Summary:
-        said = {name: _said(getattr(row, name)) for name in LINE}
+        said = {name: _readable(getattr(row, name)) for name in LINE}
         for name in LATER:
             # An earlier version has written the line.
             said[name] = said[name] or ""
@@ -248,10 +248,10 @@ class TeamIndex(TeamLines):
             return [*dict.fromkeys([*ids, *(id for id in near if id is not None)])]
 
 
-def _said(value: Any) -> Any:
+def _readable(value: Any) -> Any:
     """Return a column's value, without the unprintable characters of earlier versions."""
     if isinstance(value, list):
-        return tuple(map(_said, value))
+        return tuple(map(_readable, value))
     return storable(unfit(value)) if isinstance(value, str) else value
 
 

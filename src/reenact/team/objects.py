@@ -268,7 +268,7 @@ def opened(url: str, *, patient: bool = False) -> ObjectStore:
         if url.startswith("file:"):
             found = make(url, mkdir=True)
         else:
-            options = _CLIENT | ({"timeout": _UPLOAD} if patient else {}) | _said(os.environ)
+            options = _CLIENT | ({"timeout": _UPLOAD} if patient else {}) | _client_options(os.environ)
             found = make(url, retry_config=_RETRIES, client_options=options)
     except (BaseError, ValueError, OSError) as error:
         raise UsageError(
@@ -304,7 +304,7 @@ def path_of(project: str, address: str) -> str:
     return f"{project}/blobs/{digest[:2]}/{digest}"
 
 
-def _said(environ: Mapping[str, str]) -> dict[str, Any]:
+def _client_options(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the client options from the environment.
 
     A client that gets any options needs all of them.

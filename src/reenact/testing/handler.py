@@ -75,7 +75,7 @@ class HandlerConformance:
         handler, scope = self._begun(tmp_path)
         values: dict[str, Any] = {"clock:time": 1.5, "entropy:urandom": b"1234", "env:HOME": "/root"}
         for source, value in values.items():
-            drawn = handler.draw(scope, source, partial(_given, value))
+            drawn = handler.draw(scope, source, partial(_constant, value))
             assert type(drawn) is type(value), f"{source} gave {drawn!r}"
 
     def test_timers_have_a_place_or_none(self, tmp_path: Any) -> None:
@@ -123,7 +123,7 @@ def _effects() -> list[Effect]:
     ]
 
 
-def _given(value: Any) -> Any:
+def _constant(value: Any) -> Any:
     return value
 
 

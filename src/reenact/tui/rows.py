@@ -115,7 +115,7 @@ def _needs(rows: Sequence[Row]) -> dict[str, int]:
     found = {name: len(name) + 1 if name in _TEXTS else 0 for name in ORDER}
     for row in rows[:_MEASURED]:
         for name in ORDER:
-            found[name] = max(found[name], cell_len(_said(row, name)[0]))
+            found[name] = max(found[name], cell_len(_cell_text(row, name)[0]))
     return found
 
 
@@ -216,7 +216,7 @@ def _mark(hit: Hit, book: Book | None) -> str:
 def _drawn(row: Row, shown: list[tuple[str, int]]) -> Text:
     parts = []
     for name, wide in shown:
-        said, style = _said(row, name)
+        said, style = _cell_text(row, name)
         parts.append(Text(_cell(said, wide, right=name in _RIGHT), style))
     return Text(" ").join(parts)
 
@@ -227,7 +227,7 @@ def _cell(text: str, wide: int, *, right: bool) -> str:
     return " " * (wide - cell_len(text)) + text if right else set_cell_size(text, wide)
 
 
-def _said(row: Row, column: str) -> tuple[str, str]:
+def _cell_text(row: Row, column: str) -> tuple[str, str]:
     line = row.line
     if column == "id":
         return visible(line.id), "yellow"

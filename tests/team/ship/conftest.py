@@ -80,7 +80,7 @@ def sending(running, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_SERVER", running.url)
     monkeypatch.setenv("REENACT_API_KEY", running.key)
     monkeypatch.setattr(starting, "_start", lambda _home: None)
-    monkeypatch.setattr(starting, "_told", set())
+    monkeypatch.setattr(starting, "_printed", set())
     home = Sending(tmp_path / "home", running)
     yield home
     home.close()

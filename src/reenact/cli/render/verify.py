@@ -40,7 +40,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
             more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
             shown = ", ".join(known[:_SHOWN])
             table.add_row(
-                str(len(known)), _said(failures.status), escape(failures.cause), escape(shown) + more
+                str(len(known)), _status_text(failures.status), escape(failures.cause), escape(shown) + more
             )
         console.print(table)
         console.print()
@@ -54,12 +54,12 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
         console.print(f"[yellow]![/] {escape(changed_since(sorted(since)))}")
         hint = f"reenact replay {since[min(since)]} --files live"
         console.print(f"  {escape(hint)} reads what is there now", soft_wrap=True)
-    said = [_said(status, f"{count} ") for status, count in found.counts.items()]
+    said = [_status_text(status, f"{count} ") for status, count in found.counts.items()]
     console.print(
         f"{many(len(found.outcomes), 'recording')}: {', '.join(said)}  "
         f"[dim]{found.seconds:.1f} s of replays[/]"
     )
 
 
-def _said(status: Status, before: str = "") -> str:
+def _status_text(status: Status, before: str = "") -> str:
     return f"[{_COLORS[status.tone]}]{before}{status.value}[/]"

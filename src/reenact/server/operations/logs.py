@@ -47,7 +47,7 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
         one.propagate = False
         # Another uvicorn in this process may have set a higher level.
         one.setLevel(logging.INFO if one is LOG else logging.WARNING)
-    handler.addFilter(_told)
+    handler.addFilter(_is_logged)
     _HANDLERS.append(handler)
 
     def end() -> None:
@@ -85,7 +85,7 @@ def of_uvicorn() -> dict[str, Any]:
     return told | {"log_config": None} if begun() else told
 
 
-def _told(record: logging.LogRecord) -> bool:
+def _is_logged(record: logging.LogRecord) -> bool:
     """Return True for a line of this server, or a warning of a library."""
     return record.name == LOG.name or record.levelno >= logging.WARNING
 

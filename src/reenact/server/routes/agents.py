@@ -83,7 +83,7 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentR
     agent.trouble = asked.trouble
     agent.start(asked.task, asked.url, asked.response_format, asked.session_offset)
     hosted.agents[agent.agent_id] = agent
-    return _told(agent, foreign=foreign)
+    return _response(agent, foreign=foreign)
 
 
 @router.get("", include_in_schema=False)
@@ -104,7 +104,7 @@ def agents(
         for agent in hosted.agents.values()
         if agent.active or not only_active
     ]
-    return [_told(agent, foreign=foreign) for agent in found[(page - 1) * page_size : page * page_size]]
+    return [_response(agent, foreign=foreign) for agent in found[(page - 1) * page_size : page * page_size]]
 
 
 @router.get("/{id}")
@@ -125,7 +125,7 @@ async def agent(
     if foreign and _completes(found):
         # That client takes the last step for the end, so wait until the agent has really ended.
         await _until(lambda: not found.active, 5)
-    return _told(found, foreign=foreign)
+    return _response(found, foreign=foreign)
 
 
 @router.delete("/{id}/stop")
@@ -133,7 +133,7 @@ def stop(access: Writer, hosts: Hosts, foreign: Foreign, id: AgentId) -> AgentRe
     """End an agent before its next step, and wait for that."""
     _, found = hosts.agent(access.project, id)
     found.stop()
-    return _told(found, foreign=foreign)
+    return _response(found, foreign=foreign)
 
 
 @router.get("/{id}/workflow/code")
@@ -146,7 +146,7 @@ def code(access: Reader, hosts: Hosts, id: AgentId) -> WorkflowCode:
 # -- answers -------------------------------------------------------------------------------------------------------
 
 
-def _told(agent: Agent, *, foreign: bool) -> AgentResponse:
+def _response(agent: Agent, *, foreign: bool) -> AgentResponse:
     status = agent.status()
     steps = [_foreign(step, status.created_at) for step in status.steps] if foreign else status.steps
     return AgentResponse(

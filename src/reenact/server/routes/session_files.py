@@ -67,7 +67,7 @@ async def upload(request: Request, access: Writer, hosts: Hosts, id: SessionId) 
         if not isinstance(given, UploadFile) or not given.filename:
             raise UsageError("upload: a form with one field, file")
         kept = await run_in_threadpool(files_of(hosted).keep, given.filename, given.file)
-    return _told(hosted, kept)
+    return _response(hosted, kept)
 
 
 @router.get("")
@@ -83,7 +83,7 @@ def files(
     """Return the session's files. They are deleted when the server ends, or after many sessions."""
     hosted = hosts.find(access.project, id)
     found = [one for one in files_of(hosted).all() if source in (None, one.source)]
-    shown = [_told(hosted, one) for one in found[offset : offset + limit]]
+    shown = [_response(hosted, one) for one in found[offset : offset + limit]]
     return FilesPage(files=shown, total=len(found), limit=limit, offset=offset)
 
 
@@ -113,5 +113,5 @@ def _found(files: SessionFiles, id: str) -> File:
     return found
 
 
-def _told(hosted: Hosted, one: File) -> responses.FileInfo:
+def _response(hosted: Hosted, one: File) -> responses.FileInfo:
     return responses.file(hosted.id, one, one.created + timedelta(days=1))

@@ -159,7 +159,7 @@ def session(
 
     A browser is redirected to the console's page of it.
     """
-    hosted = _known(access, hosts, id)
+    hosted = _find(access, hosts, id)
     if "text/html" in request.headers.get("accept", ""):
         return RedirectResponse(_viewer(request, hosted), 303)
     return responses.session(hosted, _viewer(request, hosted))
@@ -174,7 +174,7 @@ def stop(
     close_reason: Literal["manual", "error"] = "manual",
 ) -> responses.SessionResponse:
     """End a session and its recording. An ended session does not change."""
-    hosted = _known(access, hosts, id)
+    hosted = _find(access, hosts, id)
     hosts.stop(hosted, cause=close_reason)
     return responses.session(hosted, _viewer(request, hosted))
 
@@ -185,13 +185,13 @@ def stop(
 @router.get("/{id}/offset")
 def offset(access: Reader, hosts: Hosts, id: SessionId) -> Offset:
     """Return the number of its actions so far."""
-    return Offset(offset=_known(access, hosts, id).session.offset())
+    return Offset(offset=_find(access, hosts, id).session.offset())
 
 
 @router.get("/{id}/steps")
 def steps_of(access: Reader, hosts: Hosts, id: SessionId, offset: Annotated[int, Query(ge=0)] = 0) -> Steps:
     """Return the results of its actions, from a number on."""
-    return Steps(steps=[dict(one) for one in _known(access, hosts, id).session.outcomes[offset:]])
+    return Steps(steps=[dict(one) for one in _find(access, hosts, id).session.outcomes[offset:]])
 
 
 @router.get("/{id}/network/logs")
@@ -203,7 +203,7 @@ def network(
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> Logs:
     """Return its network requests and answers: recorded lines, without secrets."""
-    footage = _known(access, hosts, id).session.core.recording.footage(id)
+    footage = _find(access, hosts, id).session.core.recording.footage(id)
     found = []
     for number, entry in enumerate(footage.entries("request", "response", "failed")):
         if offset <= number < offset + limit:
@@ -214,7 +214,7 @@ def network(
 @router.get("/{id}/workflow/code")
 def code(access: Reader, hosts: Hosts, id: SessionId) -> WorkflowCode:
     """Return its actions, as a script and as data."""
-    return Workflow(_known(access, hosts, id).session).code()
+    return Workflow(_find(access, hosts, id).session).code()
 
 
 @router.get("/{id}/replay")
@@ -228,7 +228,7 @@ def replay(
     pace: Literal["real", "compact"] = "real",
 ) -> VideoAddresses:
     """Return a running or ended session as a video, with secrets covered."""
-    video = render(_known(access, hosts, id).session.core.recording.footage(id), pace=pace)
+    video = render(_find(access, hosts, id).session.core.recording.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
     captions, _ = links.lend(f"session-{id}.vtt", video.captions, GOOD_FOR)
@@ -332,7 +332,7 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
 # -- within --------------------------------------------------------------------------------------------------------
 
 
-def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
+def _find(access: Access, hosts: Hosting, id: str) -> Hosted:
     """Return a session that is open, has ended, or is in a recording of the project."""
     try:
         return hosts.find(access.project, id)

@@ -118,7 +118,7 @@ class Traces:
         """
         sorted_out: dict[str, list[Span]] = {}
         for span in spans:
-            sorted_out.setdefault(_known(span.trace), []).append(span)
+            sorted_out.setdefault(_file_name(span.trace), []).append(span)
         with self._lock:
             late = self.counts.late
             for trace, each in sorted_out.items():
@@ -265,7 +265,7 @@ def _key(span: Span) -> tuple[str, int, str]:
     return (span.id, span.ended, repr(span.events) if span.loose else "")
 
 
-def _known(trace: str) -> str:
+def _file_name(trace: str) -> str:
     """Return a trace's id in a form for file names."""
     return trace if _ID.fullmatch(trace) else hashlib.sha256(trace.encode()).hexdigest()[:32]
 

@@ -66,7 +66,7 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
     mend = here(session, lambda: ladder.climb(session, failed, judge=judge, model=model, refusals=refusals))
     return Mending(
         key=failed.key,
-        mend=None if mend is None else _told(mend),
+        mend=None if mend is None else _as_json(mend),
         outcomes=[dict(one) for one in outcomes[done:]],
         asks=bool(asked),
         model=model is not None,
@@ -101,7 +101,7 @@ def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
     return functools.partial(expecting.ajudged, session, expecting.sent(expect))
 
 
-def _told(mend: Mend) -> dict[str, Json]:
+def _as_json(mend: Mend) -> dict[str, Json]:
     own = {name: getattr(mend, name) for name in ("rung", "old", "new", "score", "margin", "evidence")}
     return {
         **own,

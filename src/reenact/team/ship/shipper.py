@@ -103,7 +103,7 @@ class Shipper:
 
     def close(self) -> None:
         """Close the connection, and write the report."""
-        self._tell(force=True)
+        self._write_report(force=True)
         self._sender.close()
 
     def run(self) -> None:
@@ -254,9 +254,9 @@ class Shipper:
     def _say(self, *, state: str, why: str) -> None:
         changed = state != self._report.state or why != self._report.why or self.stuck != self._report.stuck
         self._report = replace(self._report, state=state, why=why, stuck=self.stuck)  # type: ignore[arg-type]
-        self._tell(force=changed)
+        self._write_report(force=changed)
 
-    def _tell(self, *, force: bool = False) -> None:
+    def _write_report(self, *, force: bool = False) -> None:
         if force or monotonic() - self._said > _TOLD:
             self._said = monotonic()
             self._report = replace(self._report, at=time.time())

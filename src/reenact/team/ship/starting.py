@@ -25,7 +25,7 @@ _APART = '"$@" >/dev/null 2>&1 </dev/null &'
 So the shipper is not a child of the agent, which may wait for its children.
 """
 
-_told: set[str] = set()
+_printed: set[str] = set()
 
 
 def begin(home: Path, id: str, *, late: bool = False) -> Held | None:
@@ -107,6 +107,6 @@ def _start(home: Path) -> None:
 
 
 def _once(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
+    if text not in _printed:
+        _printed.add(text)
         warn(text)

@@ -120,7 +120,7 @@ class _Replayed:
         try:
             self._session.__exit__(kind, error, trace)
         except DivergenceError as diverged:
-            told = _told(diverged.divergence, self._session.recording, self._path, self._node)
+            told = _failure_text(diverged.divergence, self._session.recording, self._path, self._node)
             if not isinstance(error, Exception):
                 # From None, because the exception that stopped the program says the same, and would be printed first.
                 raise pytest.fail.Exception(told, pytrace=False) from None
@@ -193,7 +193,7 @@ def _path(item: pytest.Function, given: str | None) -> Path:
     return folder / "recordings" / item.path.stem / f"{owner}{name}{SUFFIX}"
 
 
-def _told(divergence: Divergence, recording: RecordedRun, path: Path, node: str) -> str:
+def _failure_text(divergence: Divergence, recording: RecordedRun, path: Path, node: str) -> str:
     """Return the message of a test's failure for a divergence."""
     text, *parts = divergence_lines(divergence)
     # An extra call after the last step has a number that does not exist.
