@@ -55,6 +55,10 @@ def test_an_unknown_type_is_refused_with_those_there_are():
         ({"type": "click", "id": "B1", "selector": "#a"}, "click: .* not both"),
         ({"type": "wait", "time_ms": 31_000}, "wait: time_ms: input should be less than or equal to 30000"),
         (
+            {"type": "click", "id": "B1", "timeout": 2**31},
+            "click: timeout: input should be less than or equal to 2147483647",
+        ),
+        (
             {"type": "check", "selector": "#a", "value": "maybe"},
             "check: value: input should be a valid boolean",
         ),

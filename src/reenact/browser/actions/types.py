@@ -27,6 +27,9 @@ MASK = "••••••"
 PATIENCE = 15_000
 """Milliseconds that an action waits for its element, by default."""
 
+LONGEST = 2**31 - 1
+"""Most milliseconds that an action waits: Playwright's timers end at once if they are set longer."""
+
 Selector = str | dict[str, Any]
 """A selector: `css=…`, `xpath=…`, `~text`, any of Playwright's, or a dict tried in order."""
 
@@ -52,7 +55,7 @@ class Aimed(Action):
 
     id: str | None = Field(None, description="id of an element in the last observation, such as B1, I2, L3")
     selector: Selector | None = Field(None, description="css=, xpath=, ~text or a Playwright selector")
-    timeout: int = Field(PATIENCE, gt=0, description="milliseconds to wait for the element")
+    timeout: int = Field(PATIENCE, gt=0, le=LONGEST, description="milliseconds to wait for the element")
     expect_target: str | dict[str, str] | None = Field(
         None,
         description='what the element must be: button "Delete" of "Invoice 18"; or role, name, record, region',
