@@ -243,3 +243,6 @@ def test_the_commands(home, team, exchange, place, capsys):
     status, _, said = run("limits", "suport", "--keep", "1d")
     assert (status, said) == (2, "reenact: there is no project 'suport'; there are: default, support\n")
     assert "--keep soon: such as 90d" in run("limits", "--keep", "soon")[2]
+    for option, endless in (("--keep", "9" * 30 + "y"), ("--most", "9" * 400), ("--recordings", "9" * 5000)):
+        status, _, said = run("limits", option, endless)
+        assert (status, f"{option} {endless}: such as " in said) == (2, True)

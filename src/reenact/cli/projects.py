@@ -24,6 +24,7 @@ from reenact.verbs.push import StoreOptions
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
 _AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
 _NONE = "none"
+_LONGEST = 100  # characters of a limit
 
 Named = Annotated[
     str, Field("The project; by default $REENACT_PROJECT."), Cli(argument=True, metavar="[PROJECT]")
@@ -174,8 +175,8 @@ def _parsed(option: str, text: str, read: Any, such: str) -> tuple[int | None, b
     """Return a limit, and True if it was given."""
     if not text or text == _NONE:
         return None, bool(text)
-    value = read(text.strip())
-    if value is None:
+    value = read(text.strip()) if len(text) <= _LONGEST else None
+    if value is None or value > sizes.LARGEST:
         raise UsageError(f"{option} {text}: such as {such}, or none")
     return value, True
 

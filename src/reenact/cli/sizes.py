@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import click
 
@@ -11,15 +12,19 @@ from reenact.verbs.marks import Cli
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 _UNITS = "kmgt"
 
+LARGEST = 2**63 - 1
+"""The largest number that files, disks and databases count to."""
+
 
 def parsed(text: str) -> int | None:
-    """Return a size in bytes, or None for another text."""
+    """Return a size in bytes, or None for another text or one beyond `LARGEST`."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         return None
     step = 1024 if found[3] else 1000
     power = _UNITS.index(found[2].lower()) + 1 if found[2] else 0
-    return int(float(found[1]) * step**power)
+    count = Decimal(found[1]) * step**power
+    return int(count) if count <= LARGEST else None
 
 
 def size(text: str) -> int:
