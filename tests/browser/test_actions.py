@@ -59,6 +59,18 @@ def test_an_unknown_type_is_refused_with_those_there_are():
             "click: timeout: input should be less than or equal to 2147483647",
         ),
         (
+            {"type": "drag", "selector": "#a", "by": (10**400, 0)},
+            "drag: by: input should be less than or equal to 9007199254740991",
+        ),
+        (
+            {"type": "scroll_down", "amount": 10**400},
+            "scroll_down: amount: input should be less than or equal to 9007199254740991",
+        ),
+        (
+            {"type": "switch_tab", "tab_index": 10**400},
+            "switch_tab: tab_index: input should be less than or equal to 100000",
+        ),
+        (
             {"type": "check", "selector": "#a", "value": "maybe"},
             "check: value: input should be a valid boolean",
         ),

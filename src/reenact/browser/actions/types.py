@@ -30,6 +30,12 @@ PATIENCE = 15_000
 LONGEST = 2**31 - 1
 """Most milliseconds that an action waits: Playwright's timers end at once if they are set longer."""
 
+FARTHEST = 2**53 - 1
+"""Most pixels that an action scrolls or drags: JavaScript counts no further exactly."""
+
+Pixels = Annotated[int, Field(ge=-FARTHEST, le=FARTHEST)]
+"""A way on the page: to the right or down, if it is positive."""
+
 Selector = str | dict[str, Any]
 """A selector: `css=…`, `xpath=…`, `~text`, any of Playwright's, or a dict tried in order."""
 
@@ -125,7 +131,7 @@ class SwitchTab(Action):
 
     safe = True
     type: Literal["switch_tab"] = "switch_tab"
-    tab_index: int
+    tab_index: int = Field(ge=-100_000, le=100_000)
 
 
 class Wait(Action):
@@ -147,14 +153,14 @@ class ScrollUp(Action):
     """Scroll up by so many pixels, or by a page."""
 
     type: Literal["scroll_up"] = "scroll_up"
-    amount: int | None = Field(None, ge=0)
+    amount: int | None = Field(None, ge=0, le=FARTHEST)
 
 
 class ScrollDown(Action):
     """Scroll down by so many pixels, or by a page."""
 
     type: Literal["scroll_down"] = "scroll_down"
-    amount: int | None = Field(None, ge=0)
+    amount: int | None = Field(None, ge=0, le=FARTHEST)
 
 
 class Click(Aimed):
@@ -217,7 +223,9 @@ class Drag(Aimed):
     """
 
     type: Literal["drag"] = "drag"
-    by: tuple[int, int] | None = Field(None, description="pixels to the right and down, instead of a drop")
+    by: tuple[Pixels, Pixels] | None = Field(
+        None, description="pixels to the right and down, instead of a drop"
+    )
 
 
 class Drop(Aimed):
