@@ -11,12 +11,13 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import certifi
 import pytest
+from _pytest.assertion import rewrite
 
 import reenact
 from reenact.adapters.stdlib import callers
@@ -149,11 +150,32 @@ def chromium():
         browser.close()
 
 
+def rewrite_a_share(config):
+    """Let each worker rewrite the assertions of a part of the test files where that is not done yet.
+
+    All workers import all files in the same order: each would rewrite most of them, which takes as long as the imports.
+    """
+    given = getattr(config, "workerinput", None)
+    if given is None or sys.dont_write_bytecode:
+        return
+    state, places = config.stash[rewrite.assertstate_key], [Path(one.split("::")[0]) for one in config.args]
+    files = sorted({file.resolve() for place in places for file in place.rglob("test_*.py")})
+    for file in files[int(given["workerid"].removeprefix("gw")) :: given["workercount"]]:
+        compiled = file.parent / "__pycache__" / (file.stem + rewrite.PYC_TAIL)
+        if compiled.exists():
+            continue
+        with suppress(SyntaxError):  # the collection names it
+            stat, code = rewrite._rewrite_test(file, config)
+            compiled.parent.mkdir(exist_ok=True)
+            rewrite._write_pyc(state, code, stat, compiled)
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Let the garbage collector leave alone what is imported: half a gigabyte, which `tidy` would search at each test."""
     gc.disable()
     try:
+        rewrite_a_share(session.config)
         return (yield)
     finally:
         gc.freeze()
