@@ -308,6 +308,7 @@ def test_an_action_on_what_nobody_looked_at_is_an_error(finds):
     cancel = does("cancel_order", {"order_id": "ORD-5521"})
     (found,) = finds("unchecked-action", cancel)
     assert (found.step, found.severity) == (1, "error")
+    assert found.sentence == "cancel_order acts on ORD-5521, which no earlier call had read"
     assert finds("unchecked-action", does("lookup_order", {"order_id": "ORD-5521"}), cancel) == []
 
 

@@ -56,6 +56,11 @@ def test_a_fork_is_a_recording_that_replays(shell, parent):
     assert (again.status, again.out) == (0, done.out)
 
 
+def test_an_edited_text_is_told_in_quotes(shell, parent):
+    done = shell.run("fork", parent.id, "--at", "2", "--set", 'output.price = "not found"')
+    assert 'reenact: edited step 2 (tool:look): output.price was 3, is "not found"' in done.err
+
+
 @pytest.mark.thorough
 def test_an_edited_answer_changes_what_follows_and_the_exit_status_is_the_programs(shell, parent):
     done = shell.run("fork", parent.id, "--at", "2", "--set", "output.price = 30")

@@ -126,6 +126,15 @@ def test_a_tool_that_ran_for_real_is_followed_by_a_fork(shell):
     assert (done.status, done.out) == (0, "sent lost\n")
 
 
+def test_a_replay_of_another_program_is_followed_by_a_fork_of_that_program(shell):
+    shell.write("agent.py", PROGRAM)
+    shell.record("agent.py")
+    shell.write("mended.py", PROGRAM.replace("'late'", "'lost'"))
+    replayed = shell.run("replay", "--live", "tool", "last", "--", sys.executable, "mended.py")
+    done = shell.run(*followed(replayed.err, "cli/render/replay.py", "fork"))
+    assert (done.status, done.out) == (0, "sent lost\n")
+
+
 PAYING = """import reenact
 @reenact.tool(kind="shop")
 def refund(order):

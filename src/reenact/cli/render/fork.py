@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from reenact.analysis.views.difference import written
 from reenact.analysis.views.text import many, one_line
 from reenact.cli.context import TerminalContext
 from reenact.cli.printing import say
 from reenact.cli.reference import reference
-from reenact.core.model.plain import compact
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.fork.edit import edited
 from reenact.verbs.fork import Options, Result
@@ -44,7 +44,7 @@ def _edit(parent: RecordedRun, child: RecordedRun, at: int) -> None:
     found = edited(step, child.step(at))
     change = "as recorded"
     if found:
-        old, new = (one_line(compact(value), _VALUE) for value in (found[0].recorded, found[0].actual))
+        old, new = (one_line(written(value), _VALUE) for value in (found[0].recorded, found[0].actual))
         change = f"{found[0].path} was {old}, is {new}"
     if len(found) > 1:
         change += f" (and {many(len(found) - 1, 'more difference')})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable
 
@@ -29,7 +30,8 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
         _unused(verdict, options.live, named)
         step = verdict.divergence and forking_step(verdict.divergence)
         if step:
-            say(f"reenact: go on live from there: reenact fork {named} --at {step}")
+            program = f" -- {shlex.join(options.command)}" if options.command else ""
+            say(f"reenact: go on live from there: reenact fork {named} --at {step}{program}")
 
 
 def print_verdict(verdict: Verdict, name: str) -> None:
