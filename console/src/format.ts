@@ -38,8 +38,8 @@ export function count(number: number | null | undefined): string {
 }
 
 /** `1 step`, `2 steps`. */
-export function counted(number: number, word: string): string {
-  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+export function counted(number: number, word: string, many = `${word}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? word : many}`;
 }
 
 /** What a run is called: its name, else its script, else its id. */

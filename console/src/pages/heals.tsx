@@ -49,10 +49,10 @@ export default function Heals() {
   if (!heals.data) return <Reading title="Heals">Reading the heals…</Reading>;
   if (stories.length === 0) {
     return (
-      <Nothing title="No script has needed help">
+      <Nothing title="No step needed help">
         <p>
-          A step of a script that fails inside <code>AgentFallback</code> is helped, and what was learned
-          stands here, as a patch to review.
+          A step of a script that fails inside <code>AgentFallback</code> is repaired by an agent. Each repair
+          is listed here, as a patch to review.
         </p>
       </Nothing>
     );

@@ -95,14 +95,14 @@ function Aligned({ diff }: { diff: Diff }) {
         <SideHead side={diff.b} name="B" />
         <p className="verdict">
           {diff.same ? (
-            `Both runs are the same: ${counted(diff.pairs.length, "step")}.`
+            `Both runs are the same: ${counted(diff.pairs.length, "step")}`
           ) : diff.parting ? (
             <>First difference: {diff.parting.why}</>
           ) : (
-            "They differ in how they ended."
-          )}{" "}
+            "They differ in how they ended"
+          )}
           <span className="quiet">
-            {!diff.same && counts(diff)}
+            {!diff.same && ` · ${counts(diff)}`}
             {diff.ignored.length > 0 && ` · ignored: ${diff.ignored.join(", ")}`}
           </span>
         </p>
@@ -191,7 +191,7 @@ function SideHead({ side, name }: { side: Side; name: string }) {
 
 function counts(diff: Diff): string {
   const words = {
-    same: "the same",
+    same: "same",
     changed: "changed",
     inserted: "only in B",
     deleted: "only in A",
@@ -200,7 +200,7 @@ function counts(diff: Diff): string {
   return (Object.keys(words) as (keyof typeof words)[])
     .filter((kind) => diff.counts[kind] > 0)
     .map((kind) => `${diff.counts[kind]} ${words[kind]}`)
-    .join(", ");
+    .join(" · ");
 }
 
 function folded(pairs: Pair[], open: ReadonlySet<number>): Shown[] {

@@ -83,8 +83,7 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
           ...axis,
           grid: { stroke: colour("--line"), width: 1 },
           size: 54,
-          splits: (_, __, low, high) =>
-            [low, high / 2, high].map((value) => (COUNTED.includes(measure) ? Math.floor(value) : value)),
+          splits: (_, __, ___, high) => rounded(high, COUNTED.includes(measure)),
           values: (_, splits) => splits.map((value) => write(value)),
         },
       ],
@@ -104,6 +103,14 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
     ] as uPlot.AlignedData,
     box,
   );
+}
+
+/** Two to four round values from 0 on; whole ones where the measure is counted. */
+function rounded(high: number, whole: boolean): number[] {
+  const power = 10 ** Math.floor(Math.log10(high / 3));
+  const step = [1, 2, 5, 10].map((by) => by * power).find((by) => by >= high / 3) ?? high;
+  const each = whole ? Math.max(1, step) : step;
+  return Array.from({ length: Math.floor(high / each) + 1 }, (_, index) => index * each);
 }
 
 /** Hours or days without any run are there too, and empty. */

@@ -101,7 +101,7 @@ function Cells({
           </span>
         ))}
         {line.anomalies && line.pills.length === 0 ? (
-          <span className="quiet notes">{counted(line.anomalies, "note")}</span>
+          <span className="quiet notes">{counted(line.anomalies, "anomaly", "anomalies")}</span>
         ) : null}
       </div>
       <div role="gridcell" className="agent">
