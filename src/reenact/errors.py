@@ -51,7 +51,7 @@ ABSENT = "(absent)"
 """The text on the side of a mismatch that has no value."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mismatch:
     """One part of an effect that differs, with its path (`args.body.messages[2].content`)."""
 
@@ -67,7 +67,7 @@ class Mismatch:
         return f"{self.path}: recorded {_short(self.recorded)}, actual {_short(self.actual)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Divergence:
     """The first (or, realigned, one) place where a replay leaves its recording.
 

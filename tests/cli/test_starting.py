@@ -8,6 +8,8 @@ import pytest
 
 PROGRAM = "import json, sys; print(json.dumps(sorted(sys.modules)))"
 
+TOOL = f"import reenact\n@reenact.tool\ndef look(number): return number\nlook(1)\n{PROGRAM}"
+
 # Replays, forks, the debugger and all readers of recordings.
 OF_REPLAYS = (
     "reenact.analysis", "reenact.core.messages", "reenact.core.query.facts", "reenact.core.query.recorded_run",
@@ -42,6 +44,12 @@ def test_a_recorded_program_imports_no_replay_and_no_reader(shell):
     assert "reenact.core.record.recorder" in json.loads(done.out)
 
 
+def test_a_tool_brings_no_socket_and_few_texts_no_engine_that_searches_for_secrets(shell):
+    shell.write("tool.py", TOOL)
+    done = shell.run("record", "--", sys.executable, "tool.py")
+    assert loaded(done.out, "hyperscan", "re2", "socket", "textwrap", *OF_REPLAYS) == []
+
+
 def test_a_replayed_program_imports_no_command(shell):
     shell.run("record", "--", sys.executable, "-c", "print(1)")
     found = shell.replay("--", sys.executable, "-c", PROGRAM)
@@ -54,7 +62,12 @@ def test_a_replayed_program_imports_no_command(shell):
             "reenact.core.messages",
             "reenact.run.child.debug",
             "reenact.run.debugger.breaks",
+            "reenact.run.files.replayed",
             "reenact.run.fork",
+            "difflib",
+            "reenact.core.replay.mixing",
+            "reenact.core.replay.realignment",
+            "reenact.run.guarding",
             *HEAVY,
             *OF_PROGRAMS,
         )

@@ -8,13 +8,13 @@ import types
 from collections.abc import Iterator
 
 _TRIES = 8
-"""The number of places where a function may end that are tried, before Python's tokenizer is asked."""
+"""The number of possible ends that are tried before Python's tokenizer is asked."""
 
 
 def function_text(function: types.FunctionType) -> str:
-    """Return a function's source without comments and layout; as it is where it is no code by itself.
+    """Return a function's source without comments and layout.
 
-    Raises OSError, TypeError, SyntaxError or IndexError if there is none.
+    Where the source is no code by itself (a lambda within a call), it is returned as it is. Raises OSError, TypeError, SyntaxError or IndexError if there is none.
     """
     lines, first = inspect.findsource(function)
     for block in _blocks(lines[first:]):

@@ -17,7 +17,6 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from reenact.core.model.searches import ended_first, ending, under_way, wait_at_the_end
-from reenact.core.patterns import lazy
 from reenact.core.redact.names import Names, words_of
 from reenact.core.redact.rules import DEFAULT_RULES
 from reenact.core.redact.work import TooDense
@@ -33,7 +32,8 @@ CASELESS, HINT = 1, 2
 """Flags of a pattern: ignore case; report only that it may be there."""
 _LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
-_WORD = lazy(r"[a-z0-9]+")
+_WORDS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
+"""Puts a space in the place of each byte that is no letter and no digit."""
 _LEAST_PART, _PART = 3, 5  # letters of a word by which literals are looked for together
 _SEPARATORS = ("", "_", "-", ".", " ")
 # What may follow a name where it is one: a quote, escaped or not, a separator, or spaces before that.
@@ -193,27 +193,29 @@ class _Literals:
     """The same, by a search for each literal: it is ready at once, and slow."""
 
     def __init__(self, marks: Sequence[tuple[bytes, int]]) -> None:
-        # Python searches in text faster than in bytes.
-        texts = [(number, text.decode(), flags) for number, (text, flags) in enumerate(marks)]
-        self._hints = [(number, text) for number, text, flags in texts if flags & HINT]
-        self._by_part: dict[str, list[tuple[int, int, str, str | None]]] = {}
-        """The literals by a part: their numbers, where it is in them, small letters, exact texts if case matters."""
-        for number, text, flags in texts:
+        self._hints = [(number, text.decode()) for number, (text, flags) in enumerate(marks) if flags & HINT]
+        self._by_part: dict[str, list[tuple[int, bytes, int]]] = {}
+        """The numbers, texts and flags of the literals with the same part."""
+        self._prepared: dict[str, list[tuple[int, int, str, str | None]]] = {}
+        """For a part that was found: numbers, where it is in each, small letters, exact texts if case matters."""
+        for number, (text, flags) in enumerate(marks):
             if not flags & HINT:
-                lower = text.lower()
-                word = max(_WORD.findall(lower), key=len, default="")
-                part = word[:_PART] if len(word) >= _LEAST_PART else lower
-                literal = number, lower.index(part), lower, None if flags else text
-                self._by_part.setdefault(part, []).append(literal)
+                small = text.lower()
+                part = small[:_PART]
+                if not part.isalnum():
+                    word = max(small.translate(_WORDS).split(), key=len, default=b"")
+                    part = word[:_PART] if len(word) >= _LEAST_PART else small
+                self._by_part.setdefault(part.decode(), []).append((number, text, flags))
 
     def scan(self, data: bytes, most: float) -> list[tuple[int, int]]:
         """As `_Hyperscan.scan`."""
+        # As text, in which Python searches faster than in bytes.
         given, lower = data.decode("latin-1"), data.lower().decode("latin-1")
         marks: list[tuple[int, int, int]] = []
-        for part, literals in self._by_part.items():
+        for part in self._by_part:
             place = lower.find(part)
             while place >= 0:
-                for number, before, text, exact in literals:
+                for number, before, text, exact in self._literals(part):
                     at = place - before
                     if (
                         at >= 0
@@ -226,6 +228,20 @@ class _Literals:
                 place = lower.find(part, place + 1)
         hints = [(number, 0) for number, text in self._hints if text in given]
         return hints + [(number, end) for end, _, number in sorted(marks)]
+
+    def _literals(self, part: str) -> list[tuple[int, int, str, str | None]]:
+        found = self._prepared.get(part)
+        if found is None:
+            found = self._prepared[part] = [
+                (
+                    number,
+                    (small := text.lower().decode()).index(part),
+                    small,
+                    None if flags else text.decode(),
+                )
+                for number, text, flags in self._by_part[part]
+            ]
+        return found
 
 
 class _Growing:

@@ -107,8 +107,8 @@ class Identity:
     def known_key(self) -> str:
         """The public key, if it was computed before; else empty. Needs no library."""
         try:
-            with (self.folder / PUBLIC).open(encoding="ascii") as file:
-                text, _, mac = file.read(_LONGEST).partition("\n")
+            with (self.folder / PUBLIC).open("rb") as file:
+                text, _, mac = file.read(_LONGEST).decode("ascii").partition("\n")
         except (OSError, ValueError):
             return ""
         return text if KEY.fullmatch(text) and self.wrote(PUBLIC, text.encode(), mac.strip()) else ""
