@@ -14,7 +14,8 @@ _TRIES = 8
 def function_text(function: types.FunctionType) -> str:
     """Return a function's source without comments and layout.
 
-    Where the source is no code by itself (a lambda within a call), it is returned as it is. Raises OSError, TypeError, SyntaxError or IndexError if there is none.
+    Where it is no code by itself (a lambda within a call), it is returned as it is. Raises OSError, TypeError,
+    SyntaxError or IndexError if there is none.
     """
     lines, first = inspect.findsource(function)
     for block in _blocks(lines[first:]):

@@ -115,7 +115,7 @@ def _init(cls: Any) -> Any:
 
 
 def _is_plain(field: dataclasses.Field[Any]) -> bool:
-    """Return True for an argument that may be given by its place, and for a field that is none and has no default."""
+    """Return True for a positional argument, and for no argument without a default."""
     if field.init:
         return not field.kw_only
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
@@ -163,7 +163,7 @@ def _values(names: list[str]) -> Callable[[object], tuple[Any, ...]]:
 _MAKERS: dict[str, Callable[[Any], Any]] = {
     "__init__": _init, "__repr__": _repr, "__eq__": _eq, "__hash__": _hash,
 }  # fmt: skip
-"""Each makes a method of a class. It takes a fraction of the time of the standard library, which compiles a text."""
+"""Each makes a method of a class. The standard library compiles a text, which takes longer."""
 
 
 def _generated(cls: Any) -> type:

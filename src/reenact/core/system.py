@@ -242,7 +242,7 @@ def cores() -> int:
 
 
 def random_hex(size: int) -> str:
-    """Return random bytes as hex digits, as `secrets.token_hex`, whose module takes long to import."""
+    """Return random bytes as hex digits. The module `secrets` takes long to import."""
     return os.urandom(size).hex()
 
 

@@ -40,9 +40,10 @@ def header_line(header: Mapping[str, Tree], redactor: Redactor) -> bytes:
 
 
 def _packages(header: Mapping[str, Tree]) -> bytes:
-    """Return the names and versions of the installed packages as JSON; `{}` if one has another form.
+    """Return the names and versions of the installed packages as JSON.
 
-    They hold no secret, and names such as `google-auth` and `pyotp` would be looked at with all patterns.
+    Return `{}` if one has another form. They hold no secret, and names such as `google-auth` and `pyotp` would be
+    looked at with all patterns.
     """
     program = header.get("program")
     packages = program.get("packages") if isinstance(program, dict) else None

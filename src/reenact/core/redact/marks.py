@@ -1,4 +1,6 @@
-"""Find the places where a secret may be, in one pass of RE2 or hyperscan, and in a short text literal by literal.
+"""Find the places where a secret may be, in one pass of RE2 or hyperscan.
+
+The first texts of a process are searched literal by literal.
 
 The built-in marks are literal strings. That is deliberate: hyperscan compiles hundreds of literals in some
 25 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
@@ -24,9 +26,9 @@ from reenact.core.redact.work import TooDense
 # There is no wheel for some machines. It is imported where it is used: a short program needs none of it.
 _HYPERSCAN = importlib.util.find_spec("hyperscan") is not None
 _LITERAL_BYTES = 1 << 14
-"""Bytes that a process scans literal by literal first: nothing is compiled, and many programs write no more."""
+"""Bytes that a process scans literal by literal first: nothing is compiled."""
 _FIRST_BYTES = 1 << 18
-"""Bytes that a process scans by RE2 then: it is compiled in a fifth of the time of hyperscan."""
+"""Bytes that a process scans by RE2 then: it is compiled sooner than hyperscan."""
 
 CASELESS, HINT = 1, 2
 """Flags of a pattern: ignore case; report only that it may be there."""
@@ -197,7 +199,7 @@ class _Literals:
         self._by_part: dict[str, list[tuple[int, bytes, int]]] = {}
         """The numbers, texts and flags of the literals with the same part."""
         self._prepared: dict[str, list[tuple[int, int, str, str | None]]] = {}
-        """For a part that was found: numbers, where it is in each, small letters, exact texts if case matters."""
+        """By part: the number, its place in it, small letters, the exact text if case matters."""
         for number, (text, flags) in enumerate(marks):
             if not flags & HINT:
                 small = text.lower()
