@@ -11,6 +11,7 @@ from operator import itemgetter
 from reenact.core.patterns import lazy
 from reenact.core.redact.decoded import views
 from reenact.core.redact.dense import hidden, parts
+from reenact.core.redact.event_frame import FrameRedactor, keeps_frame
 from reenact.core.redact.find import finder
 from reenact.core.redact.fit import Strings, fit
 from reenact.core.redact.found import FoundValues
@@ -186,6 +187,16 @@ class Replacer:
 
     def _hide(self, data: bytes) -> bytes:
         """Redact JSON with too many secrets: each text of a dense member becomes a token."""
+        made = self._hide_parts(data)
+        return made if keeps_frame(data, made) else FrameRedactor(self._clean_part, self.token).line(data)
+
+    def _clean_part(self, part: bytes) -> bytes | None:
+        try:
+            return self._clean(part, json_=True, work=Work(len(part) // _AGAIN, least=_SOME))
+        except TooDense:
+            return None
+
+    def _hide_parts(self, data: bytes) -> bytes:
         found = parts(data)
         if found is None:
             return b'"' + self.token(data.decode("utf-8", "replace")).encode() + b'"'
