@@ -44,6 +44,34 @@ def test_a_body_comes_out_whole_whatever_its_pieces(encoding):
         assert found == body
 
 
+@pytest.mark.parametrize(
+    "encoding", ["gzip, gzip", "GZIP,deflate", "br , gzip", "utf-8, gzip", "identity,zstd,br,gzip"]
+)
+def test_a_body_of_several_codings_is_unpacked_from_the_last_to_the_first(encoding):
+    body = packed = b"".join(b"%d, " % number for number in range(5_000))
+    for coding in unpack.codings(encoding):
+        packed = PACKERS[coding](packed)
+    for size in (1, 100, len(packed)):
+        unpacker = unpack.Unpacker(encoding)
+        assert b"".join(unpacker.decode(packed[at : at + size]) for at in range(0, len(packed), size)) == body
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", "utf-8, none", ",".join(["gzip"] * 5)])
+def test_a_body_without_known_codings_or_with_very_many_is_left_alone(encoding):
+    with pytest.raises(LookupError):
+        unpack.Unpacker(encoding)
+
+
+def test_a_bomb_in_a_bomb_is_refused_by_the_size_of_the_body():
+    packed = gzip.compress(gzip.compress(bytes(1 << 30)))
+    tracemalloc.start()
+    with pytest.raises(TooLarge, match="a gzip, gzip body unpacks to more than 64 MB"):
+        unpack.unpacked(packed, "gzip, gzip")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 300 << 20
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("encoding", PACKERS)
 def test_a_body_that_unpacks_to_very_much_is_refused_before_it_is_in_memory(encoding):

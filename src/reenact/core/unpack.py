@@ -27,6 +27,11 @@ RATIO = 100
 FREE = 64 << 20
 """Bytes that anything may unpack to, whatever its ratio."""
 
+CODINGS = ("gzip", "x-gzip", "deflate", "br", "zstd")
+"""The codings of a Content-Encoding that can be unpacked."""
+
+_MOST_CODINGS = 4
+
 BODY = 1 << 30
 """Bytes of one unpacked HTTP body that are recorded."""
 
@@ -169,32 +174,48 @@ class _Step(Protocol):
         """Unpack more data. May stop after `most` bytes; the caller refuses a longer output."""
 
 
+def codings(encoding: str) -> list[str]:
+    """Return the known codings of a Content-Encoding, in the order in which they were applied.
+
+    Unknown ones are left out, as libraries for HTTP do.
+    """
+    given = (coding.strip() for coding in encoding.lower().split(","))
+    return [coding for coding in given if coding in CODINGS]
+
+
 class Unpacker:
     """Unpacks one body under a Content-Encoding, piece by piece.
 
     Args:
-        encoding: `gzip`, `deflate`, `br` or `zstd`.
-        limit: Bytes that all of it may unpack to.
+        encoding: `gzip`, `deflate`, `br` or `zstd`, or several of them with commas between.
+        limit: Bytes that all of it may unpack to, in each coding.
 
     Raises:
-        LookupError: The encoding is not known, or its library is not installed.
+        LookupError: No coding is known, there are too many, or the library of one is not installed.
     """
 
     def __init__(self, encoding: str, limit: int = BODY) -> None:
-        self._step = _step(encoding)
+        found = codings(encoding)
+        if not 1 <= len(found) <= _MOST_CODINGS:
+            raise LookupError(encoding)
+        self._steps = [_step(coding) for coding in reversed(found)]
         self._encoding = encoding
         self._limit = limit
-        self._packed = self._unpacked = 0
+        self._packed = 0
+        self._unpacked = [0] * len(found)
 
     def decode(self, data: bytes) -> bytes:
         """Return a piece's part of the unpacked body. Raises TooLarge or the library's error."""
         self._packed += len(data)
         most = capacity(self._packed, self._limit)
-        found = self._step(data, most - self._unpacked)
-        self._unpacked += len(found)
-        if self._unpacked > most:
-            raise too_large(f"a {self._encoding} body", most)
-        return found
+        for number, step in enumerate(self._steps):
+            if not data:
+                break
+            data = step(data, most - self._unpacked[number])
+            self._unpacked[number] += len(data)
+            if self._unpacked[number] > most:
+                raise too_large(f"a {self._encoding[:80]} body", most)
+        return data
 
 
 def unpacked(data: bytes, encoding: str) -> bytes:

@@ -208,6 +208,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.chunk(deflater.flush())
         self.wfile.write(b"0\r\n\r\n")
 
+    def on_packed_twice(self, *_):
+        packed = gzip.compress(zlib.compress(f"hello {self.owner.bodies['secret']}".encode()), mtime=0)
+        self.answer(packed, kind="text/plain; charset=utf-8", Content_Encoding="deflate, gzip")
+
     def on_bad_gzip(self, *_):
         self.answer(b"this is no gzip at all", Content_Encoding="gzip")
 

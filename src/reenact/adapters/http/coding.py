@@ -17,6 +17,8 @@ from reenact.core.store.writer import warn
 from reenact.core.unpack import ZSTD, optional
 from reenact.errors import TooLarge
 
+_BY_LIBRARIES = ("gzip", "deflate", "br", "zstd")
+
 
 class _Encoder(Protocol):
     def encode(self, data: bytes) -> bytes: ...
@@ -66,7 +68,8 @@ class Coding:
             return value if self._encoder is None else self._encoder.encode(value)
         if "raw" in value:
             return value["raw"]
-        self._encoder = _encoder(value.get("decoded", "")) if self._decodes else None
+        encoding = value.get("decoded", "")
+        self._encoder = None if self._given_plain(encoding) else _encoder(encoding)
         return value
 
     def finish(self) -> bytes:
@@ -74,11 +77,18 @@ class Coding:
         encoder, self._encoder = self._encoder, None
         return b"" if encoder is None else encoder.finish()
 
+    def _given_plain(self, encoding: str) -> bool:
+        """Return True if the library has decompressed such a body itself.
+
+        None does with several codings, or with an old name.
+        """
+        return not self._decodes and encoding in _BY_LIBRARIES
+
     def _dump_head(self, head: Any) -> Any:
         encoding = encoding_of(head["headers"])
         if not encoding:
             return head
-        if not self._decodes:
+        if self._given_plain(encoding):
             return {**head, "decoded": encoding}
         self._decoder = _decoder(encoding)
         return {**head, "decoded": encoding} if self._decoder is not None else head
@@ -135,7 +145,31 @@ def _decoder(encoding: str) -> unpack.Unpacker | None:
         return None
 
 
+class _Codings:
+    """Several encoders, each of which takes the bytes of the one before."""
+
+    def __init__(self, encoders: list[_Encoder]) -> None:
+        self._encoders = encoders
+
+    def encode(self, data: bytes) -> bytes:
+        for encoder in self._encoders:
+            data = encoder.encode(data)
+        return data
+
+    def finish(self) -> bytes:
+        data = b""
+        for encoder in self._encoders:
+            data = encoder.encode(data) + encoder.finish()
+        return data
+
+
 def _encoder(encoding: str) -> _Encoder | None:
+    given = unpack.codings(encoding) or [encoding]
+    encoders = [encoder for coding in given if (encoder := _encoder_of(coding)) is not None]
+    return encoders[0] if len(encoders) == 1 else _Codings(encoders) if encoders else None
+
+
+def _encoder_of(encoding: str) -> _Encoder | None:
     if encoding in ("gzip", "x-gzip"):
         return _Deflating(zlib.MAX_WBITS | 16)
     if encoding == "deflate":
