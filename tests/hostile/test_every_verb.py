@@ -10,11 +10,15 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from reenact.cli.application import application
+from reenact.core.store import bundle
+from reenact.core.store.local import LocalStore
+from reenact.errors import CorruptRecording
 from tests.hostile import corpus
 
 EXTRA = {
@@ -210,3 +214,20 @@ def test_no_hostile_file_does_harm(tmp_path, lines):
     problems = drive(tmp_path, orders)
     left = [str(path) for path in tmp_path.rglob("incoming-*")]
     assert not problems + left, "\n\n".join(problems + left)
+
+
+def test_the_error_of_a_damaged_archive_is_short_whatever_its_names(tmp_path):
+    """Python's zipfile puts the name that a member's own header has into its error, as long as it is."""
+    file = tmp_path / "x.reenact"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(
+            "manifest.json", json.dumps({"reenact": 2, "members": {"events.jsonl": {"size": 60_000}}})
+        )
+        archive.writestr("events.jsonl", b"\xff" * 60_000)
+        begun = archive.getinfo("events.jsonl").header_offset
+    damaged = bytearray(file.read_bytes())
+    damaged[begun + 26 : begun + 28] = (50_000).to_bytes(2, "little")
+    file.write_bytes(damaged)
+    with pytest.raises(CorruptRecording, match="is damaged") as raised:
+        bundle.bring(LocalStore(tmp_path / "home"), file)
+    assert len(str(raised.value)) < 600

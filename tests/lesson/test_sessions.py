@@ -10,8 +10,14 @@ import sys
 import pytest
 
 import reenact
-from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.lesson import SessionRecord, arecord_session, record_session, record_sessions
+from reenact.errors import NotARecording, RecordingNotFound, ReenactError, UsageError
+from reenact.lesson import (
+    SessionRecord,
+    arecord_session,
+    create_replay_model,
+    record_session,
+    record_sessions,
+)
 from tests.lesson.conftest import ASKED, SAID
 
 KEYS = [
@@ -218,3 +224,22 @@ def test_pydantic_ai_is_imported_by_what_needs_it_only(code, says):
     program = f"import sys\nfrom reenact import lesson\n{code}\nprint(sys.modules.get('pydantic_ai'))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert says in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"session_id": "a\n\x1b[2Jb" * 999, "messages": []},
+        {"session_id": "a", "K\n\x1b[2J" * 999: 1},
+        {"K\n\x1b[2J" * 999: 1},
+        {"session_id": "a\n\x1b[2Jb" * 999, "messages": [{}]},
+    ],
+)
+def test_what_stands_in_a_session_never_makes_its_error_long_or_controls_a_terminal(found, tmp_path):
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(found))
+    for source in (found, file):
+        with pytest.raises(ReenactError) as raised:
+            create_replay_model(source)
+        assert len(str(raised.value)) < 600
+        assert str(raised.value).isprintable()

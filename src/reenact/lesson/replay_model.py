@@ -16,6 +16,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
+from reenact.core.model.storable import storable
 from reenact.core.replay.match import Rules, mismatches
 from reenact.core.store.writer import warn
 from reenact.errors import Departure, Divergence, DivergenceError, UsageError
@@ -46,7 +47,9 @@ class ReplayModel(FunctionModel):
         ]
         self._next = 0
         if not self._answers:
-            raise UsageError(f"session {record['session_id']} holds no answer of a model to replay")
+            raise UsageError(
+                f"session {storable(str(record['session_id']), 80)!r} holds no answer of a model to replay"
+            )
         super().__init__(self._answer, stream_function=self._stream, model_name=record["model"] or "replay")
 
     @property

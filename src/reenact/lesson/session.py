@@ -17,6 +17,7 @@ from reenact.core import messages as reading
 from reenact.core import private
 from reenact.core.messages import ModelCall
 from reenact.core.model.plain import compact, plain
+from reenact.core.model.storable import storable
 from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
@@ -122,11 +123,17 @@ class SessionRecord:
         if not isinstance(found, dict) or "session_id" not in found:
             raise NotARecording(
                 f"{path} is no session: it is a JSON object with {', '.join(known)}"
-                + (f", not with {', '.join(map(str, list(found)[:6]))}" if isinstance(found, dict) else "")
+                + (
+                    f", not with {', '.join(storable(repr(key), 80) for key in list(found)[:6])}"
+                    if isinstance(found, dict)
+                    else ""
+                )
             )
         other = [str(key) for key in found if key not in known]
         if other:
-            raise NotARecording(f"{path} is no session: a session has no {other[0]!r} ({', '.join(known)})")
+            raise NotARecording(
+                f"{path} is no session: a session has no {storable(other[0], 80)!r} ({', '.join(known)})"
+            )
         for name in ("messages", "tool_calls"):
             items = found.get(name, [])
             if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
@@ -153,7 +160,9 @@ def session_of(source: Session) -> SessionRecord:
         return SessionRecord.of(source)
     if isinstance(source, Mapping):
         found = {"session_id": "", **source}
-        return SessionRecord.checked(found, Path(str(found["session_id"] or "the session")))
+        return SessionRecord.checked(
+            found, Path(storable(repr(found["session_id"]), 80) if found["session_id"] else "the session")
+        )
     if isinstance(source, (str, os.PathLike)):
         return SessionRecord.load(source)
     raise UsageError(f"a {type(source).__name__} is no session: give a SessionRecord, its dict or its file")

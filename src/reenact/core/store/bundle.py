@@ -38,7 +38,7 @@ from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.labels import PATTERN
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
-from reenact.core.store.reading import unreadable
+from reenact.core.store.reading import cause, unreadable
 from reenact.core.store.salvage import salvage
 from reenact.core.store.summarised import reason
 from reenact.core.unpack import Archive
@@ -199,7 +199,7 @@ def is_bundle(path: Path) -> bool:
         with Archive(path, str(path), 0) as archive:
             return bool({MANIFEST, EVENTS} & set(archive.names))
     except unreadable() as error:
-        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+        raise CorruptRecording(f"{path} is damaged ({cause(error)}); ask for it again") from None
 
 
 def bring(store: LocalStore, path: Path, *, limit: int = LIMIT, fresh: Path | None = None) -> str:
@@ -292,7 +292,7 @@ def _unpack(path: Path, fresh: Path, limit: int) -> None:
             errno.EDQUOT,
         ):
             raise
-        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+        raise CorruptRecording(f"{path} is damaged ({cause(error)}); ask for it again") from None
     missing = sorted(listed.keys() - {item.relative_to(fresh).as_posix() for item in fresh.rglob("*")})
     if missing:
         raise CorruptRecording(f"{path} is damaged: {missing[0][:200]} is missing; ask for it again")

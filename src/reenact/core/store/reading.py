@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reenact.core.model.log import Log
 from reenact.core.model.schema import is_address
+from reenact.core.model.storable import storable
 from reenact.core.query.recorded_run import Labels, RecordedRun
 from reenact.core.store import labels, shared
 from reenact.core.store.lines import read_events
@@ -73,6 +74,11 @@ def unreadable() -> tuple[type[Exception], ...]:
     return BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, OSError
 
 
+def cause(error: Exception) -> str:
+    """Return the text of such an exception, cut: it may hold names of the file."""
+    return storable(str(error), 200)
+
+
 def _read_file(path: Path) -> RecordedRun:
     from zipfile import is_zipfile  # noqa: PLC0415 - few commands read an exported file
 
@@ -94,7 +100,7 @@ def _read_file(path: Path) -> RecordedRun:
                 logs.append(Log(events, _ZippedBlobs(path, names)))
             given = labels.labels_in(names, lambda name: archive.read(names[name], labels.LARGEST), torn)
     except unreadable() as error:
-        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+        raise CorruptRecording(f"{path} is damaged ({cause(error)}); ask for it again") from None
     if not logs or not logs[0].opened:
         raise NotARecording(f"{path} is a zip file, but holds no recording")
     found = RecordedRun(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
