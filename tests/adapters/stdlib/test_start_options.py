@@ -112,9 +112,10 @@ def test_a_command_that_writes_into_a_pipe_of_the_program_by_its_own_output_is_n
     shell.write(
         "agent.py",
         """
-        import os
+        import os, subprocess
         own, (ours, theirs) = os.dup(1), os.pipe()
         os.dup2(theirs, 1)
+        assert subprocess.run(["echo", "captured"], capture_output=True).stdout == b"captured\\n"
         os.system("echo piped")
         os.dup2(own, 1)
         print(os.read(ours, 100))

@@ -238,11 +238,12 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     own: dict[str, Any] = {
         name: kwargs[name] for name in ("input", "capture_output", "timeout", "check") if name in kwargs
     }
-    given = bound(args, {name: value for name, value in kwargs.items() if name not in own})
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} if own.get("capture_output") else {}
+    given = bound(args, {**piped, **{name: value for name, value in kwargs.items() if name not in own}})
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(_whole(own, given))
+    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(given.arguments)
     ran = False
 
     def live() -> dict[str, Any]:
@@ -284,12 +285,6 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     if own.get("check"):
         finished.check_returncode()
     return finished
-
-
-def _whole(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, Any]:
-    """Return the arguments that `run` gives `Popen`, but for its input."""
-    captured = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} if own.get("capture_output") else {}
-    return {**given.arguments, **captured}
 
 
 def _asked(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from reenact.adapters.stdlib import file_uses, witness
@@ -42,11 +42,13 @@ def install(module: ModuleType) -> None:
                 connection.create_function("random", 0, _random)
                 connection.create_function("randomblob", 1, _randomblob)
                 _give_clock(connection, original)
-        if scope is not None or witness.on_disk(name):
+        if not ours:
             with suppress(Exception):
-                path = witness.name_of(name) if witness.on_disk(name) else ""
-                if not ours:
-                    connection.set_trace_callback(_Statement(path))
+                if witness.on_disk(name):
+                    connection.set_trace_callback(_Statement(witness.name_of(name)))
+                elif scope is not None:
+                    # It is asked when a statement is compiled: a trace of each one would cost twice as much.
+                    connection.set_authorizer(_authorize)
         return connection
 
     connect.__doc__, connect.__name__, connect.__qualname__ = original.__doc__, "connect", "connect"
@@ -132,6 +134,9 @@ def _now() -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest // 10**6:03d}"
 
 
+_ATTACH = 24
+"""SQLite's number of that act."""
+
 _FILES = lazy(r"\s*(?:attach\s+(?:database\s+)?|vacuum\s+(?:\w+\s+)?into\s+)'((?:[^']|'')+)'", re.IGNORECASE)
 """A statement that opens a further database, with its name."""
 
@@ -140,7 +145,7 @@ class _Statement:
     """Notes that a tool uses a database, and tells of further ones that a statement opens.
 
     Args:
-        name: The path of the connection's own database; empty for one in memory.
+        name: The path of the connection's own database.
     """
 
     def __init__(self, name: str) -> None:
@@ -148,17 +153,26 @@ class _Statement:
 
     def __call__(self, statement: str) -> None:
         if statement[:1] in "aAvV \n\t" and (found := _FILES.match(statement)) is not None:
-            other = found[1].replace("''", "'")
-            if witness.on_disk(other):
-                file_uses.opens_database(witness.name_of(other), sys._getframe(1))
-                self._uses(witness.name_of(other))
-        if self._path:
-            self._uses(self._path)
+            _opens(found[1].replace("''", "'"), sys._getframe(1))
+        _uses(self._path)
 
-    @staticmethod
-    def _uses(path: str) -> None:
-        scope = current()
-        if scope is not None and scope.tool is not None:
-            files = scope.run.files
-            kept = files is not None and not files.busy and files.keeps(path)
-            scope.tool.saw(f"uses the database {Path(path).name}", kept=kept)
+
+def _authorize(act: int, first: str | None, *_: Any) -> int:
+    """Allow all that a statement does; take notice of a further database."""
+    if act == _ATTACH and first:
+        _opens(first, sys._getframe(1))
+    return 0
+
+
+def _opens(name: str, frame: FrameType) -> None:
+    if witness.on_disk(name):
+        file_uses.opens_database(witness.name_of(name), frame)
+        _uses(witness.name_of(name))
+
+
+def _uses(path: str) -> None:
+    scope = current()
+    if scope is not None and scope.tool is not None:
+        files = scope.run.files
+        kept = files is not None and not files.busy and files.keeps(path)
+        scope.tool.saw(f"uses the database {Path(path).name}", kept=kept)
