@@ -25,6 +25,8 @@ PROGRAM = """
     print(subprocess.check_output(LINE, shell=True, stderr=subprocess.DEVNULL))
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as cat:
         print(cat.communicate("given"))
+    os.putenv("PUT", "one")
+    print(subprocess.run("echo $PUT", shell=True, capture_output=True).stdout)
     os.umask(0o77)
     print(subprocess.run(LINE, shell=True, capture_output=True).stdout)
     os.umask(0o22)
@@ -48,6 +50,7 @@ EDITS = {
         "args.text",
     ),
     "the program's own mask": ("os.umask(0o77)", "os.umask(0o27)", "args.umask"),
+    "a variable past os.environ": ('"one")', '"two")', "args.variables.PUT"),
     "another file of a spawned command": ('"one.txt"', '"two.txt"', "args.file_actions[0][2]"),
 }  # fmt: skip
 

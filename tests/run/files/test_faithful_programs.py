@@ -91,7 +91,22 @@ NUMBERED = """
         except OSError as error:
             print(error)
 """
-PROGRAMS = {"touched": TOUCHED, "locked": LOCKED, "attached": ATTACHED, "piped": PIPED, "numbered": NUMBERED}
+ARCHIVED = """
+    import os, subprocess, tarfile
+    open("kept/one.txt", "r+").write("changed")
+    subprocess.run("rm gone.txt; mkdir -p made; date +%N > made/new", shell=True)
+    with tarfile.open("all.tgz", "w:gz") as archive:
+        archive.add("kept")
+    print(sorted(os.listdir("made")), os.path.getsize("all.tgz") > 0)
+"""
+PROGRAMS = {
+    "archived": ARCHIVED,
+    "touched": TOUCHED,
+    "locked": LOCKED,
+    "attached": ATTACHED,
+    "piped": PIPED,
+    "numbered": NUMBERED,
+}
 
 
 @pytest.mark.parametrize("portable", [False, True])
@@ -105,6 +120,8 @@ def test_a_program_replays_as_it_was(shell, name, portable):
         pytest.skip("SQLite itself opens a further database")
     for each in ("a.c", "b.c"):
         shell.write(each, "text\n")
+    shell.write("kept/one.txt", "one")
+    shell.write("gone.txt", "gone")
     shell.write("big.bin", "x" * 1000)
     shell.write("agent.py", PROGRAMS[name])
     done, _ = shell.record("agent.py")

@@ -20,8 +20,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from reenact.adapters.hooks import wrap
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run, current
+from reenact.core.model.event import OPTIONS
 from reenact.core.patterns import lazy
 from reenact.core.record.given_folders import temporary_folder
 
@@ -53,6 +55,8 @@ _TEMPORARY = "(temporary)"
 _known: dict[Run, dict[str, str | None]] = {}
 _written_names: dict[Run, set[str]] = {}
 """The variables that the program's own code has written or deleted, by run."""
+_put_variables: dict[Run, dict[str, str | None]] = {}
+"""The variables that the program has set past `os.environ`, by run."""
 _folders: dict[Run, str] = {}
 """The working folder at the beginning of each run."""
 _given: set[str] = set()
@@ -78,6 +82,8 @@ def install() -> None:
     _Environ.__setitem__ = _write
     _Environ.__delitem__ = _delete
     _Environ.__iter__ = _walk
+    wrap(os, "putenv", _put)
+    wrap(os, "unsetenv", _put)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
 
@@ -92,6 +98,7 @@ def end(run: Run) -> None:
     _folders.pop(run, None)
     _known.pop(run, None)
     _written_names.pop(run, None)
+    _put_variables.pop(run, None)
 
 
 def given(run: Run, environ: Mapping[str, str]) -> dict[str, str]:
@@ -128,10 +135,14 @@ def set_by_program(run: Run, environ: Mapping[Any, Any] | None) -> dict[str, str
     `environ` is the environment that it is given; None: that of the program.
     """
     names = sorted(_written_names.get(run, set()) | _given)
+    put = _put_variables.get(run, {}) if environ is None and run.rules >= OPTIONS else {}
     readable = {os.fsdecode(name): os.fsdecode(value) for name, value in (environ or {}).items()}
     values = {name: _live(name) if environ is None else readable.get(name) for name in names}
     temporary = temporary_folder()
-    return {name: _TEMPORARY if value and temporary in value else value for name, value in values.items()}
+    return {
+        name: _TEMPORARY if value and temporary in value else value
+        for name, value in {**values, **put}.items()
+    }
 
 
 def forked(run: Run) -> None:
@@ -200,6 +211,15 @@ def _drawn(run: Run, key: str, live: Callable[[], str | None]) -> str | None:
         # The recording has a token instead of a secret. Calls that run for real need the secret.
         return live() or value
     return value
+
+
+def _put(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """`putenv` and `unsetenv`: `os.environ` calls them, too, and then knows the variable itself."""
+    wrapped(*args, **kwargs)
+    scope = current()
+    if scope is not None and sys._getframe(2).f_globals.get("__name__") != "os":
+        name, value, *_ = (*map(os.fsdecode, args), None)
+        _put_variables.setdefault(scope.run, {})[str(name)] = value
 
 
 def _live(key: str) -> str | None:

@@ -31,6 +31,9 @@ def install() -> None:
 def _make(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     scope, path = current(), args[0] if args else kwargs.get("path")
     named = isinstance(path, (str, bytes, os.PathLike)) and kwargs.get("dir_fd") is None
+    if wrapped.__name__ == "mknod" and stat.S_ISCHR(args[1] if len(args) > 1 else kwargs.get("mode", 0)):
+        # Devices, and the marks in a replay's layer that nothing is there.
+        named = False
     if scope is None or scope.hidden or scope.run.rules < OPTIONS or not named:
         wrapped(*args, **kwargs)
         return

@@ -166,6 +166,7 @@ class Disk:
             _like(Path(path), Path(layer.upper))
             layers.append(layer)
             lacking += self._filled(layer, own, standing)
+            Upper(Path(path), Path(layer.upper)).date_folders()
         known = {layer.recorded for layer in layers}
         lacking += [f"the folder {root} is not here" for root in self._roots if str(root) not in known]
         laid = Laid(

@@ -82,6 +82,15 @@ class Upper:
             target.chmod(stat.S_IMODE(mode) | 0o700)
         return True
 
+    def date_folders(self) -> None:
+        """Give the folders of the layer, once it is filled, the times of those below them."""
+        for path, _, _ in os.walk(self.path, topdown=False):
+            below = self.root / Path(path).relative_to(self.path)
+            if _folder(below):
+                with suppress(OSError):
+                    status = below.stat()
+                    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
     def hide(self, inner: Path) -> bool:
         """Let nothing be there. Return False if a name on the way is no folder."""
         if any(hidden(self.path / each) for each in inner.parents):
