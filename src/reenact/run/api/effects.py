@@ -63,7 +63,7 @@ def tool(
             setattr(function, sources.SUBSTITUTE, substitute)
 
     bind = _binder(signature)
-    # Which object a method belongs to is no part of the question.
+    # The object of a method is not part of the question.
     bare = next(iter(signature.parameters), "") in ("self", "cls")
 
     source_of = sources.ToolSource(function)
@@ -88,9 +88,9 @@ def tool(
 
 
 def _binder(signature: inspect.Signature) -> Callable[[Any, Any], dict[str, Any] | None]:
-    """Return the function that names a call's arguments: None if it does not fit the signature.
+    """Return a function that names a call's arguments, and returns None if they do not fit.
 
-    A default is part of the question too: changed, it is another question.
+    Defaults are included: a changed default changes the question.
     """
     parameters = signature.parameters.values()
     names = [each.name for each in parameters]
@@ -120,7 +120,7 @@ def _binder(signature: inspect.Signature) -> Callable[[Any, Any], dict[str, Any]
         given.apply_defaults()
         return dict(given.arguments)
 
-    # The same result for the usual kinds of parameters, in a quarter of the time.
+    # For the usual kinds of parameters, the same result four times as fast.
     return at_once if plain else of_any_kind
 
 

@@ -1,4 +1,4 @@
-"""The state of a run at its end: what is recorded of it, and the comparison after a replay."""
+"""The recorded state of a run at its end, and the comparison with it after a replay."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
     """Compare the state at the end of a replay with the recorded one: name the first difference.
 
-    State of the process itself (not of the run) is left out in the process that has made the recording, where it is
-    a later one.
+    State of the process itself (not of the run) is left out in the process that made the recording: it has changed
+    since then.
     """
     sealed = recording.logs[0].sealed or {}
     if "state" not in sealed or replayer.divergences or replayer.gone_live:
@@ -48,9 +48,9 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
 def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseException | None) -> bool:
     """Compare the error that leaves a block with the recorded one.
 
-    That of a whole program is in its standard error.
+    The error of a whole program is in its standard error.
 
-    Return True if the block had ended without an error: the caller learns by this one that the run was another.
+    Return True if the recorded block ended without an error: then this error shows the caller the difference.
     """
     sealed = recording.logs[0].sealed or {}
     if recording.header.get("entry") != "block" or sealed.get("status") not in ("ok", "error"):
@@ -87,7 +87,7 @@ def _pairs(run: Run, recording: RecordedRun, *, here: bool) -> Iterator[tuple[st
     live = tracked.live(run)
     if not live:
         return
-    # This looks at each step.
+    # Slow: this reads each step.
     recorded = recording.state()
     for name, tree in live.items():
         if name in recorded and recorded.of(name).why == "end" and not (here and tracked.of_process(name)):

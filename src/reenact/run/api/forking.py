@@ -217,7 +217,7 @@ class Fork(RunContext):
     def _came_to_nothing(
         self, child: Child, error: BaseException | None, departed: Divergence | None
     ) -> None:
-        """The program never asked the step's question, maybe since a process of its own departed."""
+        """Conclude a fork that never asked the step's question, maybe since a process departed."""
         replayer, stop = child.forker.replayer, child.forker.stop
         if stop is not None:
             child.drop()
@@ -301,7 +301,7 @@ def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None 
 
 
 def loaded(known: recorded_run.RecordedRun, home: Path) -> Recording:
-    """A recording as users get it, from the home that they named."""
+    """Return a recording as a `Recording`, from the home that the user named."""
     found = Recording(known.id, known.logs, known.path, known.torn)
     found.labels = known.labels
     found.home = str(home)

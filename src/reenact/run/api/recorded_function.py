@@ -43,7 +43,7 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
     def begun(args: Any, kwargs: Any) -> RecordingInProgress:
         recording = record(title, tags=tags)
         with contextlib.suppress(TypeError):
-            # Called wrongly, it says so itself.
+            # With invalid arguments, the call itself raises the error.
             recording.function = _called(function, signature.bind(*args, **kwargs))
         return recording
 
@@ -69,8 +69,8 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
 def marked(name: str) -> Callable[..., Any] | None:
     """Return the function that this program has marked with `@recorded`, or None.
 
-    Its name is the module and qualified name (`shop:answer`). No other object is ever found by a recorded name: that
-    could be any object.
+    Its name is the module and qualified name (`shop:answer`). A recorded name finds no other object, since it may name
+    any.
     """
     return _marked.get(name)
 
@@ -98,7 +98,7 @@ def _place(function: Callable[..., Any]) -> str:
 
 
 def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
-    """A call by which a function could be called again: its place, and its arguments by name."""
+    """Return a call in a form to repeat it: the function's place, and its arguments by name."""
     kinds = {name: parameter.kind for name, parameter in given.signature.parameters.items()}
     args: dict[str, Any] = {}
     for name, value in given.arguments.items():

@@ -122,11 +122,11 @@ class RecordingInProgress(RunContext):
         if (scope := boundary.current()) is not None:
             family = scope.run.family
             if family is not None and family.begins_block(self.name):
-                # The very block that is being replayed: the same code, run again.
+                # The block that is being replayed.
                 self._block = family
                 self._token = current_scope.set(scope.run.root)
             else:
-                # Recording within a recording or a replay: the outer one has it all.
+                # A recording inside of a recording or replay: the outer one records all.
                 self._token = current_scope.set(scope.span(f"record:{self.name}"))
             return None
         self._ordinal = _blocks_begun.get(self.name, 0)
@@ -137,7 +137,7 @@ class RecordingInProgress(RunContext):
         if writer is None:
             return None
         if self.plan is None:
-            # Else the parent process sends it, and may have to mend its last line first.
+            # Else the parent process sends it, and may have to complete its last line first.
             self._held = ship.begin(self._store.root, self.id)
         salt = os.urandom(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
@@ -156,7 +156,7 @@ class RecordingInProgress(RunContext):
         stdlib.begin(self.active)
         loops.check(self.active)
         if self.plan is None:
-            # The output of a whole program is heard by its process.
+            # The output of a whole program is recorded by its process.
             self._streams = StandardStreams(self.active)
             self._streams.install()
         return self.active
@@ -235,13 +235,13 @@ class RecordingInProgress(RunContext):
             try:
                 self._replay.end_run(error)
             except DivergenceError as diverged:
-                # Here the program runs on, and no caller waits for a DivergenceError.
+                # The program runs on, and no caller expects a DivergenceError.
                 raise Halt(diverged.divergence) from None
             except ForkStopped as stopped:
                 raise ForkStop(str(stopped)) from None
             return
         if self._recorder is None or os.getpid() != self._pid:
-            # In a fork that leaves the block: it has a file of its own, which ends with the process.
+            # A forked process leaves the block: its own file ends with the process.
             return
         if self._streams is not None:
             self._streams.uninstall()
@@ -269,7 +269,7 @@ class RecordingInProgress(RunContext):
         self._sent()
 
     def _sent(self) -> None:
-        """The last line is written: it may go, too."""
+        """Let the last line be sent, now that it is written."""
         ship.ended(self._store.root, self._held)
 
 
@@ -316,7 +316,7 @@ def record(
 
 
 def _record_fork(plan: Plan, run: Run) -> Scope:
-    # The program's own hooks and recorders have nothing to do with what is imported here.
+    # The imports here are not the program's.
     with entered(None):
         from reenact.run.members import record_fork  # noqa: PLC0415 - few programs fork
 

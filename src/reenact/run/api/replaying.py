@@ -63,7 +63,7 @@ class Replay(RunContext):
         self.recording = recording
         self._written = tuple(breakpoints)
         if self._written:
-            # One that is not valid is refused at once.
+            # Refuse invalid breakpoints at once.
             self.breakpoints  # noqa: B018
         self.output: Any = UNSET
         self._on_break = on_break
@@ -178,7 +178,7 @@ class Replay(RunContext):
         if self._files is not None:
             self._files.tell_of_code()
         if whole and self._files is not None and not any(other.divergences for other in self._others):
-            # The parent of a whole program does it for the rest; a debugger's and a block's does not.
+            # Files of other processes are compared by the parent of a whole program, except under the debugger.
             self._files.compare(others=self.plan is not None and DEBUG not in self.plan.options)
         if whole and self._streams is not None:
             self._compare_streams(self._streams)
@@ -192,7 +192,7 @@ class Replay(RunContext):
             raise DivergenceError(divergence) from error
 
     def moved(self) -> None:
-        """Go on in this process: it is a copy of the one that began the replay."""
+        """Go on in this process, a copy of the one that began the replay."""
         self._pid = os.getpid()
         if self._files is not None:
             self._files.rewind()
@@ -208,7 +208,7 @@ class Replay(RunContext):
         return Plan("replay", self.recording.id, path, home, "", options=options, hash_seed=seed)
 
     def _listen(self) -> None:
-        """Count the output of a block; that of a whole program is heard by its process."""
+        """Count the output of a block; that of a whole program is counted by its process."""
         if self.plan is not None or self._family is None:
             return
         self._streams = StandardStreams(self._run)
@@ -264,7 +264,7 @@ class RecordedPace:
 
 
 class ShiftedPace:
-    """Waits before each outcome for a time that has nothing to do with the recorded one.
+    """Waits before each outcome for a time that does not depend on the recorded one.
 
     Args:
         seed: Chooses the delays.

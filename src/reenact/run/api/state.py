@@ -194,7 +194,7 @@ def _check(name: Any, every: Any) -> None:
 def _wanted(
     recording: RecordedRun, state: State, names: Iterable[str], known: dict[str, Entry], *, asked: bool
 ) -> list[str]:
-    """The names to put back: those that are asked for, or all that the program has declared."""
+    """Return the names to put back: the given ones, or all that the program has declared."""
     restorable = [name for name in state if state.of(name).why != "recorded"]
     for name in names:
         if name not in restorable:
@@ -203,7 +203,7 @@ def _wanted(
             raise UsageError(f"recording {recording.id} has no state {name!r} to restore {at}: {there}")
     if asked:
         return list(names)
-    # What an adapter tracks by itself is put back where it is there.
+    # State that an adapter tracks by itself is put back only if it is tracked now.
     return [name for name in restorable if name in known or not name.startswith(BELONGINGS)]
 
 
@@ -304,7 +304,7 @@ def _found(recording: RecordedRun, name: str, *, run_foreign: bool) -> Callable[
 
 
 def _bound(function: Callable[..., Any], args: dict[str, Any]) -> partial[Any]:
-    """The call of it with arguments by name, whatever its signature wants by place."""
+    """Return the call with arguments by name, also for positional-only parameters."""
     try:
         given = bound(function, args)
     except TypeError as error:

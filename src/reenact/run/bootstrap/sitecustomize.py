@@ -1,7 +1,7 @@
 """Start the recorder in each Python under Reenact, before its program: `reenact.run.child`.
 
-Takes its own folder off the path, lets the `sitecustomize` that would have run without it run first, and leaves
-a program alone that is not to join.
+It removes its own folder from the path, first runs the `sitecustomize` that would run without it, and does nothing in a
+program that is not to join.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 
 def _others(name: str, folder: str) -> None:
-    """Run the user's own module of this name, which ours stands in front of."""
+    """Run the user's own module of this name, which this one hides."""
     import importlib.util
     from importlib.machinery import PathFinder
 
@@ -34,7 +34,7 @@ class _Finder:
         self._folders = folders
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
-        """The import system's question."""
+        """Find a module for the import system."""
         from importlib.machinery import PathFinder
 
         folder = self._folders.get(name)
@@ -57,7 +57,7 @@ def _join(text: str) -> None:
         if "REENACT_PROBE" in os.environ:
             os._exit(86)
     except Exception as error:
-        # Not installed there, or what it needs is there in a version that is too old.
+        # Not installed in that Python, or a requirement is too old there.
         _give_up(
             plan, f"{sys.executable} cannot import Reenact ({error}); install it there: pip install reenact"
         )
@@ -66,9 +66,9 @@ def _join(text: str) -> None:
 
 
 def _join_without_collections(text: str) -> None:
-    """Join, and let the garbage collector neither run meanwhile nor visit later what was made.
+    """Join without garbage collections; exclude the objects that are made from later ones.
 
-    Its searches of the imported modules would take a quarter of the processor time of a short program under Reenact.
+    Searching the imported modules would take a quarter of a short program's processor time under Reenact.
     """
     import gc
 
@@ -93,7 +93,7 @@ def _give_up(plan: "dict[str, str]", text: str) -> None:
     except OSError:
         sys.stderr.write(f"reenact: {text}\n")
     if plan["mode"] != "record":
-        # Never let a program that should be answered from a recording go to the world.
+        # A program that is to be answered from a recording must not run for real.
         os._exit(2)
 
 

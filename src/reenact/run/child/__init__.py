@@ -1,7 +1,7 @@
 """Run a program under Reenact: the code before its first line and after its last.
 
-Called by `run/bootstrap/sitecustomize.py`. The program notices nothing: the environment is put back, its streams stay
-what they were, and whatever goes wrong here while recording costs one line on standard error.
+Called by `run/bootstrap/sitecustomize.py`. The program does not notice: its environment is restored, its streams stay
+the same, and an error here while recording causes one line on standard error.
 """
 
 from __future__ import annotations
@@ -59,6 +59,6 @@ def _give_up(plan: Plan, text: str) -> None:
     if plan.mode != "record" or GUARD in plan.options:
         if plan.process != "main":
             warn(f"the process {plan.process} does not run: {text}")
-        # Never let a program that should be answered from a recording go to the world.
+        # A program that is to be answered from a recording must not run for real.
         os._exit(2)
     warn(f"this process is not recorded: {text}")

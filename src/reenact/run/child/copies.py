@@ -1,12 +1,12 @@
-"""Keep copies of the running program to go back to: each waits at the question of its birth.
+"""Keep copies of the running program to go back to: each waits at the question of its copy.
 
 To step back, a replay must run again; from the program's first line that takes as long as its imports do. A copy of
-the process (`fork`) is there at once, and shares its memory. It is made only where a copy is as good as a fresh run:
-with one thread, no child processes, no open files, nothing let through to the world, and event loops of the standard
-library, whose selectors are made anew.
+the process (`fork`) is ready at once, and shares its memory. It is made only where a copy is as good as a fresh run:
+with one thread, no child processes, no open files, no calls that ran for real, and event loops of the standard library,
+which get new selectors.
 
-The interpreter does not know that it has been copied: with a single thread there is nothing to mend, and what
-libraries do after a fork (new seeds) would make the copy differ from the original.
+The copy is made below Python's own `os.fork`: with a single thread nothing needs repair, and the functions that
+libraries run after a fork (new seeds) would make the copy differ from the original.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TASKS = Path("/proc/self/task")
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """This process is a copy that has been woken, and told how far to run."""
+    """The order to a copy that has been woken: the places until which it runs."""
 
     message: dict[str, Any]
 
@@ -92,7 +92,7 @@ class Copies:
                 )
                 self._line.send(said, theirs.fileno())
                 theirs.close()
-                # Until the debugger knows how much had been written here, no more is.
+                # Write nothing until the debugger has noted the size of the output so far.
                 self._line.hear()
                 return None
             theirs.close()
@@ -116,7 +116,7 @@ class Copies:
                     _renew_loops()
                     self._moved(known)
                 except Exception:
-                    # No such copy, then: the program is run again from its beginning.
+                    # Without this copy, the program is run again from its beginning.
                     _exit(1)
                 return Wake(message)
             ours.close()
@@ -173,7 +173,7 @@ def _files() -> bool:
 
 
 def _loops() -> list[asyncio.AbstractEventLoop]:
-    # By type: to ask a stranger's object for its class may run its code.
+    # By type: reading `__class__` of a program's object may run its code.
     found = (each for each in gc.get_objects() if issubclass(type(each), asyncio.AbstractEventLoop))
     return [loop for loop in found if not loop.is_closed()]
 
@@ -196,7 +196,7 @@ def _renew_loops() -> None:
         for key in old.get_map().values():
             if key.fd != pipe.fileno():
                 loop._selector.register(key.fileobj, key.events, key.data)
-        # Nothing is taken out of the old one: the original still uses it.
+        # Nothing is unregistered from the old selector: the original still uses it.
         old.close()
         wakes = signal.set_wakeup_fd(-1)
         loop._internal_fds -= 1

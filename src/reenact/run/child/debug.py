@@ -26,7 +26,7 @@ from reenact.run.debugger.shell import PdbShell
 from reenact.run.debugger.watcher import Watcher, frames, here
 
 _exit = os._exit
-# The one of the system: Reenact's own would report the end of the program.
+# The system's `_exit`: Reenact's would report the end of the program.
 
 
 class Debuggee(Watcher):
@@ -65,11 +65,11 @@ class Debuggee(Watcher):
         sys.breakpointhook = self._broken
 
     def ended(self, status: int | None, verdict: Verdict) -> None:
-        """The program is over."""
+        """Report that the program has ended."""
         _flush()
         self._line.send(debugger_protocol.ended(self.places, status, verdict))
 
-    # -- what the watcher says -------------------------------------------------------------------------------
+    # -- calls of the watcher --------------------------------------------------------------------------------
 
     def arrived(self, place: ProgramPlace) -> None:
         if self._copies.due(place):
@@ -95,7 +95,7 @@ class Debuggee(Watcher):
         """Report the program's position, and wait for the order to go on."""
         _flush()
         if self._shell is not None:
-            # The user's steps in pdb have come to the next question.
+            # The user has stepped in pdb to the next question.
             self._leave_shell(frame)
         self._line.send(report)
         self._standing = True
@@ -117,7 +117,7 @@ class Debuggee(Watcher):
         self.replayer.opened = {self._calls[step] for step in message["opened"] if step in self._calls}
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        """The user wants to see where the program is. It may be anywhere, and waits here."""
+        """Handle the user's interrupt: show the program's position, and wait."""
         if self._standing:
             return
         last = self.places[-1] if self.places else START
@@ -127,7 +127,7 @@ class Debuggee(Watcher):
             self._stand(report, frame or here())
 
     def _broken(self, *args: Any, **kwargs: Any) -> None:
-        """The program's own `breakpoint()`."""
+        """Handle the program's own `breakpoint()`."""
         frame = here().f_back or here()
         last = self.places[-1] if self.places else START
         where = (frames(frame) or [frame])[-1]

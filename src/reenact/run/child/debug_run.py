@@ -41,7 +41,7 @@ class DebuggedProgram:
         return self.ended
 
     def ended(self, status: int | None, verdict: Verdict) -> None:
-        """The program is over."""
+        """Report that the program has ended."""
         if self._debuggee is not None:
             self._debuggee.ended(status, verdict)
 

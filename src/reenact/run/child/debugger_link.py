@@ -22,7 +22,7 @@ if sys.platform != "win32":
 
 
 _exit = os._exit
-# The one of the system: Reenact's own would report the end of the program.
+# The system's `_exit`: Reenact's would report the end of the program.
 
 
 class DebuggerLink:
@@ -40,7 +40,7 @@ class DebuggerLink:
         return cls(known, None if system.LINUX else connect(address, interrupts=True))
 
     def switch(self, known: socket.socket) -> None:
-        """Go on over another connection: this process is a copy of the one that had this."""
+        """Use another connection: this process is a copy of the one that had the old one."""
         self._socket.close()
         self._socket, self._rest = known, b""
 
@@ -62,7 +62,7 @@ class DebuggerLink:
                 fcntl.fcntl(handle, fcntl.F_SETFL, fcntl.fcntl(handle, fcntl.F_GETFL) | os.O_ASYNC)
 
     def _moved(self, number: int, frame: FrameType | None) -> None:
-        """Look why that signal has come."""
+        """Handle the signal: an interrupt, or the end of the debugger."""
         if sys.platform == "linux":
             try:
                 gone = self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
@@ -95,7 +95,7 @@ class DebuggerLink:
             _exit(1)
 
     def hear(self) -> dict[str, Any]:
-        """Wait for the next message. Where the debugger is gone, so is the program."""
+        """Return the next message. Without the debugger, end the program."""
         while b"\n" not in self._rest:
             data = b""
             with suppress(OSError):

@@ -1,6 +1,6 @@
-"""Compare what a process of the program is given to read with what it was given before.
+"""Compare the standard input of a process that the program starts with the recorded one.
 
-The parent runs again, so it writes to the process's standard input as before, or something else.
+The parent runs again, so it writes the same bytes to the process's standard input, or others.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ class GivenInput:
 
     @classmethod
     def of(cls, plan: Plan, replayer: Replayer | None) -> GivenInput | None:
-        """Return that of a process that has another standard input than the whole run."""
+        """Return the comparison for a process with a standard input of its own, else None."""
         shared = plan.options.get(STDIN)
         return None if replayer is None or shared in (None, file_of_stdin()) else cls(replayer)
 
     def compare(self, raw: Any, recorded: bytes, call: Call) -> None:
         """Read as many bytes as were recorded; at a recorded end, expect the end.
 
-        Raises `Halt` for others.
+        Raises `Halt` for other bytes.
 
         Args:
             raw: The real standard input.
-            recorded: What the recorded call has read.
+            recorded: The bytes of the recorded call.
             call: The read, answered from the recording.
         """
         number = None if call.answer is None else call.answer.call
         if self._over or number is None or not self._replayer.state.on_recording or _TOKEN in recorded:
-            # Behind a secret, the two may have other lengths.
+            # After a secret, the lengths may differ.
             self._over = True
             return
         turnstile = call.scope.run.turnstile
@@ -64,7 +64,7 @@ class GivenInput:
 
 
 def _read(raw: Any, recorded: bytes) -> bytes:
-    """Read the same number of bytes, less where they are others; of a recorded end, one."""
+    """Read as many bytes as were recorded, fewer if they differ; at a recorded end, one."""
     found = b""
     while recorded.startswith(found) and (not recorded or len(found) < len(recorded)):
         piece = raw.read(max(len(recorded) - len(found), 1))

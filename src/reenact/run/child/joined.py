@@ -43,7 +43,7 @@ _TERMINAL = "/dev/tty"
 
 
 def process_of(plan: Plan) -> ProgramProcess:
-    """Return the process of a plan, which has begun to follow it."""
+    """Start to follow a plan; return its process."""
     live = plan.mode in ("fork", RESUME)
     if live or GUARD in plan.options:
         from reenact.run.guarding import ON_REFUSAL  # noqa: PLC0415 - processes of forks alone
@@ -185,7 +185,7 @@ class ReplayedBlock(ProgramProcess):
 
 
 class _Claimed(Replay):
-    """The replay in the place of a block."""
+    """The replay that replaces a block."""
 
     def __init__(self, recording: RecordedRun, plan: Plan, debugged: DebuggedProgram) -> None:
         super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
@@ -258,7 +258,7 @@ class ForkedBlock(ReplayedBlock):
 def _going_on(plan: Plan) -> PlannedFork | Resuming:
     """Return the fork, or the resumed recording, of a plan."""
     halted = DivergenceWatch(None).halted
-    # A plain replay starts faster without them.
+    # Imported here, so that a plain replay starts faster.
     if plan.mode == RESUME:
         from reenact.run.child.resuming import Resuming  # noqa: PLC0415
 
@@ -285,13 +285,13 @@ def _ended(session: Replay, error: BaseException | None) -> Verdict:
     try:
         session.end_run(error)
     except DivergenceError:
-        # It is in the verdict.
+        # The verdict has it.
         pass
     return session.verdict
 
 
 def _outcome(session: Replay) -> dict[str, Any]:
-    """Rechange the outcome of a replay, for comparison with others."""
+    """Return the outcome of a replay, for comparison with others."""
     if not session.begun:
         return {"halted": True}
     found: dict[str, Any] = {"halted": session.replayer.poison is not None}

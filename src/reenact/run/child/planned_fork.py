@@ -22,7 +22,7 @@ class PlannedFork(Fork):
 
     Args:
         plan: The plan.
-        halted: Called where the fork cannot go on, to end the program promptly.
+        halted: Called when the fork cannot go on, to end the program promptly.
 
     Attributes:
         ended: The way it ended, if not by running to its end.
@@ -63,7 +63,7 @@ class PlannedFork(Fork):
             self.ended = found
 
     def tell(self, status: int | None) -> None:
-        """Report to the parent how it ended."""
+        """Report the way it ended to the parent."""
         tell(self._own, self, self.ended, status)
 
 

@@ -26,17 +26,17 @@ class ProgramProcess:
         self.streams.install_for_process()
 
     def exit(self, status: Any = None, /) -> None:
-        """Replace `sys.exit`: its argument is the only source of the exit status."""
+        """Replace `sys.exit`, to keep its argument: nothing else tells the exit status."""
         if threading.current_thread() is threading.main_thread():
             self._left, self._exited = True, status
         self._exit(status)
 
     def end(self, code: int | None) -> None:
-        """The process ends, with that status where it is known."""
+        """End the process, with its exit status if it is known."""
         raise NotImplementedError
 
     def status(self, code: int | None) -> tuple[int | None, BaseException | None]:
-        """The exit status, as far as it is known here, and the error that the program ended with."""
+        """Return the exit status, as far as it is known here, and the error that ended the program."""
         if code is not None:
             return code, None
         if self._left:
@@ -53,7 +53,7 @@ class ProgramProcess:
 
 
 def _imported() -> dict[str, str]:
-    """The versions of the packages that the program has imported, as far as their names tell."""
+    """Return the versions of the imported packages, found by their modules' names."""
     tops = {name.partition(".")[0].lower().replace("_", "-") for name in list(sys.modules)}
     return {
         name: version

@@ -28,7 +28,7 @@ class Resuming(RunContext):
 
     Args:
         plan: The plan.
-        halted: Called where it cannot go on, to end the program promptly.
+        halted: Called when it cannot go on, to end the program promptly.
 
     Attributes:
         parent: The recording.
@@ -57,7 +57,7 @@ class Resuming(RunContext):
 
     @property
     def live(self) -> bool:
-        """True if the world answers by now."""
+        """True if calls run for real by now."""
         return self._resumption is not None and self._resumption.handler.gone_live
 
     def begin_run(self) -> Run:

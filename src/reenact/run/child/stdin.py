@@ -15,10 +15,10 @@ _READ = Effect("input", "stdin", {}, leaf=True)
 
 
 class InputComparison(Protocol):
-    """Compares recorded input with that which the process is given now."""
+    """Compares recorded input with the present input of the process."""
 
     def compare(self, raw: Any, recorded: bytes, call: boundary.Call) -> None:
-        """Compare what a recorded call has read. Raises `Halt` for a difference."""
+        """Compare the input that a recorded call has read. Raises `Halt` for a difference."""
 
 
 class _Raw(io.RawIOBase):
@@ -70,7 +70,7 @@ def install(
     Args:
         show: Writes the recorded input to the screen.
         tty: It was a terminal in the recording.
-        compare: Compares what the process is given with what it was given, in a replay.
+        compare: In a replay, compares the recorded input with the present one.
     """
     given = sys.stdin
     raw = getattr(getattr(given, "buffer", None), "raw", None)

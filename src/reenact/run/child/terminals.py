@@ -1,6 +1,6 @@
-"""Let standard streams say of themselves what they said in the recording: terminal or none.
+"""Let standard streams be terminals in a replay if they were in the recording.
 
-Programs write other text to a terminal, and libraries read other variables: on one, and in a pipe.
+On a terminal, programs write other text than into a pipe, and libraries read other variables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def here() -> dict[str, bool]:
 
 
 def recorded(header: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the same of a recording's program, without what an older recording does not say."""
+    """Return which of them were terminals in a recording; without those that an old one omits."""
     told = (header.get("program") or {}).get("tty") or {}
     return {name: bool(told[name]) for name in ("stdin", "stdout", "stderr") if name in told}
 

@@ -26,14 +26,14 @@ class DivergenceWatch:
         self._replayer = replayer
 
     def install(self) -> None:
-        """Be told of the divergence."""
+        """Watch for a divergence of the replay."""
         if self._replayer is not None:
             self._replayer.state.on_halt = self.halted
 
     def halted(self) -> None:
-        """The replay is over."""
+        """Handle the divergence: end the program."""
         self._excepthook, self._thread_hook = sys.excepthook, threading.excepthook
-        # Now and not before: the program may have set its own since.
+        # Only now, as the program may have set hooks of its own.
         sys.excepthook, threading.excepthook = self._uncaught, self._in_thread
         with entered(None):
             guard = threading.Thread(target=self._end, name="reenact-end", daemon=True)

@@ -1,5 +1,5 @@
 """The debugger without an interface: a state machine, its breakpoints, and its protocol.
 
-Nothing here reads a clock, a file or a socket. Faces (terminal, lines, pages) and the driver that runs the program
-hand it commands and reports, and carry out the orders that it gives.
+Nothing here reads a clock, a file or a socket. Interfaces (terminal, lines, pages) pass it commands. The driver, which
+runs the program, passes it reports, and carries out its orders.
 """

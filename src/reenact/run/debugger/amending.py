@@ -25,9 +25,8 @@ def step_meant(word: str, rest: str, here: int) -> int:
 def amended(machine: Machine, facts: RecordingFacts, word: str, rest: str, here: int) -> Edit | None:
     """Return the answer of an `edit`, `raise` or `undo`; None for the recorded one again.
 
-    Raises UsageError, in one line, if it cannot be given now or is no value, and for an `edit` without an answer,
-    which
-    is for an editor.
+    Raises UsageError, in one line, if it cannot be given now or is not a value, and for an `edit` without an answer,
+    which needs an editor.
     """
     step = step_meant(word, rest, here)
     if word == "undo":

@@ -1,7 +1,7 @@
 """Convert a recorded answer to text for an editor, and back.
 
-Plain where nothing is lost by it: a text is itself, JSON is JSON, a stream of texts is their joined text. What has
-Python types of its own keeps their tags (docs/format.md). An error is `{"$raises": …}`.
+The text is plain if that loses nothing: a text is itself, JSON is JSON, a stream of texts is their joined text. Values
+of Python's own types keep their tags (docs/format.md). An error is `{"$raises": …}`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class EditedAnswer:
 
 
 def recorded(step: Step) -> Edit:
-    """The recorded answer of a step, blobs fetched. One without an answer gives None."""
+    """Return the recorded answer of a step, with its blobs; None as its value without an answer."""
     call, filled = step.call, step.log.filled
     outcome = call.outcome or {}
     if "error" in outcome:
@@ -53,7 +53,7 @@ def recorded(step: Step) -> Edit:
 
 
 def draft(answer: Edit) -> EditedAnswer:
-    """The text in which that answer is edited."""
+    """Return the text in which an answer is edited."""
     if answer.error is not None:
         return EditedAnswer(answer, _json({RAISES: answer.error}), ".json")
     if answer.pieces is not None:
@@ -72,7 +72,7 @@ def edited(draft: EditedAnswer, text: str) -> Edit | None:
     Raises UsageError for an invalid text, in one line with the place.
     """
     if not draft.text.endswith("\n"):
-        # Editors end a file's last line in any case.
+        # Editors add a newline at the end of a file.
         text = text.removesuffix("\n")
     if text == draft.text:
         return None
@@ -80,7 +80,7 @@ def edited(draft: EditedAnswer, text: str) -> Edit | None:
         return _of_text(draft.answer, text)
     tree = _parsed(text)
     if _is_text(draft.answer) and not (isinstance(tree, dict) and tree.keys() & {RAISES, RETURNS}):
-        # JSON in a text was spread out for reading; it goes back on one line.
+        # JSON in a text was indented for reading: it becomes one line again.
         return _of_text(draft.answer, orjson.dumps(tree).decode())
     if draft.answer.error is not None and not (isinstance(tree, dict) and tree.keys() & {RAISES, RETURNS}):
         raise UsageError(f'an error is written {{"{RAISES}": …}}, an answer in its place {{"{RETURNS}": …}}')
@@ -162,7 +162,7 @@ def _is_text(answer: Edit) -> bool:
 
 
 def _text(answer: Edit, text: str) -> EditedAnswer:
-    """A text as it is, or spread over lines where it is a JSON object or list."""
+    """Return a text unchanged, or indented if it is a JSON object or list."""
     if text[:1] in ("{", "["):
         try:
             return EditedAnswer(answer, _json(orjson.loads(text)), ".json")
@@ -172,7 +172,7 @@ def _text(answer: Edit, text: str) -> EditedAnswer:
 
 
 def _of_text(before: Edit, text: str) -> Edit:
-    """That text in the place of the one before, of its kind. A stream brings it in one chunk."""
+    """Return the answer with that text, of the same kind; of a stream, in one chunk."""
     like = before.value if before.pieces is None else before.pieces[0] if before.pieces else text
     tree: Tree = text if isinstance(like, str) else {"$utf8": text}
     if before.pieces is None:
@@ -216,7 +216,7 @@ def _sound(tree: Tree) -> Tree:
     """Return the tree if it is valid."""
     try:
         codec.view(tree)
-    except Exception as error:  # whatever a hand-written tag does to the type that it names
+    except Exception as error:  # the type that a hand-written tag names may raise anything
         shown = orjson.dumps(plain(tree)).decode()[:60]
         raise UsageError(f"{shown} cannot be read as a value: {type(error).__name__}: {error}") from None
     return tree

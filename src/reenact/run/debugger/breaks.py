@@ -61,7 +61,7 @@ class Breakpoints:
         return any(point.on_divergence for point in self._points)
 
     def why(self, step: int) -> str:
-        """The breakpoint that stops at a step."""
+        """Return the text of the breakpoint that stops at a step."""
         point = self._matching.at(step, self._points)
         return "" if point is None else point.text
 
@@ -118,11 +118,11 @@ class Stop:
         return {name: codec.rebuild(tree) for name, tree in self._question.trees.items()}
 
     def answer(self, value: Any) -> None:
-        """Let the program have this in place of the recorded answer."""
+        """Give the program this value instead of the recorded answer."""
         self._replayer.edits[self._call().number] = Edit(self._replayer.terms.tree(value))
 
     def fail(self, error: BaseException) -> None:
-        """Let the call raise this in place of the recorded answer."""
+        """Let the call raise this error instead of its recorded answer."""
         self._replayer.edits[self._call().number] = Edit(error=codec.encode_error(error, codec.Encoder()))
 
     def open(self) -> None:

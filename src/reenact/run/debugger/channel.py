@@ -1,8 +1,8 @@
 """Connect the debugger and the program: by a Unix socket on Linux, or loopback and a key.
 
-A program that connects over loopback proves by the first half of the key that it was started by this debugger, and
-says its process id; the debugger answers with the second half. The second connection of a process carries nothing but
-interrupts: Windows cannot send the signal.
+A program that connects over loopback proves by the first half of the key that this debugger has started it, and sends
+its process id; the debugger answers with the second half. The second connection of a process only carries interrupts:
+Windows cannot send the signal.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class DebuggerListener:
             self.address = f"{self.socket.getsockname()[1]}:{self._key.decode()}"
 
     def accept(self) -> Caller | None:
-        """Take the next connection; None if it is none of the program's."""
+        """Accept the next connection; return None if it is not the program's."""
         known, _ = self.socket.accept()
         if sys.platform == "linux" and not system.PORTABLE:
             credentials = known.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
@@ -70,7 +70,7 @@ class DebuggerListener:
         return Caller(known, process, interrupts)
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Stop accepting connections."""
         self.socket.close()
 
 
@@ -91,7 +91,7 @@ def connect(address: str, *, interrupts: bool = False) -> socket.socket:
 
 
 def _exactly(known: socket.socket, size: int) -> bytes:
-    """Read so many bytes; fewer are filled up with zeros."""
+    """Read `size` bytes; fill up a shorter message with zeros."""
     data = b""
     with suppress(OSError):
         while len(data) < size and (more := known.recv(size - len(data))):

@@ -103,7 +103,7 @@ def edit_words(rest: str) -> tuple[int | None, str | None]:
 
 
 def raise_words(rest: str) -> tuple[int | None, str]:
-    """The step, if it is there, and the error behind `raise`."""
+    """Return the step of a `raise`, if given, and its error."""
     match = _RAISE.fullmatch(rest)
     if match is None:
         raise UsageError("`raise` needs an error: raise TimeoutError: too slow")

@@ -15,12 +15,12 @@ from reenact.run.debugger.orders import Actual, Departed, Ended, ProgramPlace, S
 
 
 def line(word: str, **what: Any) -> bytes:
-    """One message."""
+    """Return one message as a line."""
     return orjson.dumps({"say": word, **what}, default=repr, option=orjson.OPT_NON_STR_KEYS) + b"\n"
 
 
 def parsed(data: bytes) -> dict[str, Any]:
-    """The message of a line."""
+    """Parse the message of a line."""
     tree: dict[str, Any] = orjson.loads(data)
     return tree
 
@@ -29,7 +29,7 @@ def parsed(data: bytes) -> dict[str, Any]:
 
 
 def go(until: Until, edits: Mapping[int, Edit], opened: frozenset[int]) -> bytes:
-    """Run on."""
+    """Tell the program to run on."""
     tree = {**asdict(until), "steps": sorted(until.steps)}
     return line("go", until=tree, edits={n: asdict(edit) for n, edit in edits.items()}, opened=sorted(opened))
 
@@ -48,7 +48,7 @@ def until_of(tree: Mapping[str, Any]) -> Until:
 
 
 def edits_of(tree: Mapping[str, Any]) -> dict[int, Edit]:
-    """The answers in place of the recorded ones, by step."""
+    """Parse the edited answers, by step."""
     return {
         int(step): Edit(
             edit["value"], None if edit["pieces"] is None else tuple(edit["pieces"]), edit["error"]
@@ -68,7 +68,7 @@ def stopped(place: ProgramPlace, places: list[ProgramPlace], actual: Actual, why
 def departed(
     place: ProgramPlace, places: list[ProgramPlace], actual: Actual, divergence: Divergence
 ) -> bytes:
-    """The program leaves its recording."""
+    """Report that the program leaves its recording."""
     tree = {**asdict(divergence), "kind": divergence.kind.value}
     return line(
         "departed", place=_place(place), passed=_places(places), actual=asdict(actual), divergence=tree
@@ -76,7 +76,7 @@ def departed(
 
 
 def ended(places: list[ProgramPlace], status: int | None, verdict: Verdict) -> bytes:
-    """The program is over."""
+    """Report that the program has ended."""
     return line("ended", passed=_places(places), exit=status, verdict=verdict_tree(verdict))
 
 

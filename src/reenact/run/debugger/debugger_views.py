@@ -18,7 +18,7 @@ def depths(facts: RecordingFacts) -> list[int]:
     found: list[int] = []
     for step in facts:
         within = facts.within(step)
-        # An enclosing call is asked before what is inside it, so it has been here already.
+        # An enclosing call comes before the calls inside it, so its depth is known.
         found.append(found[within - 1] + 1 if within is not None and within <= len(found) else 0)
     return found
 

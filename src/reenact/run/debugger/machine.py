@@ -1,8 +1,8 @@
 """The debugger as a state machine: commands and reports in; a new state and orders out.
 
-It knows the whole recording, so it plans every stop beforehand, backwards too: to go back is to run the program
-again to an earlier place. That place does not depend on the way to it, as long as the edits are the same;
-tests/run/debugger checks this with random walks.
+It has the whole recording, so it plans every stop in advance, also backwards: to go back, the program runs again to an
+earlier place. With the same edits, the state at a place does not depend on the way to it; tests/run/debugger checks
+this with random walks.
 """
 
 from __future__ import annotations
@@ -113,16 +113,16 @@ class Machine:
         return self._again(Until(next=True), before=START)
 
     def step(self) -> list[Order]:
-        """On to the next question, inside an opened call too."""
+        """Run to the next question, also inside an opened call."""
         return self._forward(Until(next=True), self.state.at.step + 1)
 
     def over(self) -> list[Order]:
-        """On to the next question that is not inside this one."""
+        """Run to the next question that is not inside this one."""
         here = self.state.at.step
         return self._forward(Until(beyond=here), self._after(here))
 
     def out(self) -> list[Order]:
-        """On to the next question outside of the call that this one is in."""
+        """Run to the next question outside of the call that contains this one."""
         within = self._parent(self.state.at.step)
         if within is None:
             raise UsageError("this step is not inside another; `over` and `step` go on")
@@ -139,7 +139,7 @@ class Machine:
         return self._forward(Until(next=True), here + 1)
 
     def go(self) -> list[Order]:
-        """On to the next breakpoint, the place where the program leaves its recording, or its end."""
+        """Run to the next breakpoint, the place where the program leaves its recording, or its end."""
         steps = self._matching.steps(self.state.breakpoints)
         ahead = min((n for n in steps if n > self.state.at.step), default=None)
         if self.state.phase is Phase.READING and ahead is None:
@@ -149,7 +149,7 @@ class Machine:
         return self._forward(self._to_breakpoints(), ahead or 0)
 
     def run_to(self, step: int) -> list[Order]:
-        """On, or back, to a step. Calls that it lies inside of are opened on the way."""
+        """Run on, or back, to a step. Calls that contain it are opened on the way."""
         self._known(step)
         if self.state.phase is Phase.READING:
             self._read(step)
@@ -167,7 +167,7 @@ class Machine:
         return self._run(Until(place=target))
 
     def back(self) -> list[Order]:
-        """Back to the question before this one."""
+        """Go back to the question before this one."""
         if self.state.phase is Phase.READING:
             if self.state.at.step <= 1:
                 raise UsageError("this is the first step")
@@ -180,7 +180,7 @@ class Machine:
         return self._again(Until(place=earlier[-1]), before=earlier[-1])
 
     def reverse(self) -> list[Order]:
-        """Back to the last breakpoint before this place, or to the first question."""
+        """Go back to the last breakpoint before this place, or to the first question."""
         steps = self._matching.steps(self.state.breakpoints)
         if self.state.phase is Phase.READING:
             behind = [n for n in steps if n < self.state.at.step]
@@ -204,7 +204,7 @@ class Machine:
         return []
 
     def clear(self, text: str | int | None = None) -> list[Order]:
-        """Take a breakpoint away, or all of them."""
+        """Remove a breakpoint, or all of them."""
         kept = tuple(
             point for point in self.state.breakpoints if text is not None and point.text != str(text).strip()
         )
@@ -234,7 +234,7 @@ class Machine:
         self._not_running()
 
     def interrupt(self) -> list[Order]:
-        """Stop the program where it is, whatever it does."""
+        """Stop the program at its present place."""
         return [Interrupt()] if self.state.phase is Phase.RUNNING else []
 
     def shell(self) -> list[Order]:
@@ -281,7 +281,7 @@ class Machine:
             passed = (*self.state.passed, self.state.at) if self.state.at.step else self.state.passed
             self._set(phase=Phase.DIED, passed=passed, actual=NOTHING, why=report.text)
 
-    # -- what the faces ask ----------------------------------------------------------------------------------
+    # -- questions of the interfaces -------------------------------------------------------------------------
 
     def current(self) -> Step | None:
         """Return the recorded step at the current place, or None before the first."""
@@ -292,7 +292,7 @@ class Machine:
         return self._matching.steps(self.state.breakpoints)
 
     def matching(self, point: Breakpoint) -> frozenset[int]:
-        """The recorded steps that one breakpoint means."""
+        """Return the recorded steps that match a breakpoint."""
         return self._matching.steps((point,))
 
     # -- within ----------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ class Machine:
         )
 
     def _forward(self, until: Until, read: int) -> list[Order]:
-        """Run on. Where there is only reading, go to step `read`."""
+        """Run on. Without a program, go to step `read`."""
         if self.state.phase is Phase.READING:
             if not self.state.at.step < read <= len(self.recording.steps):
                 raise UsageError("this is the recording's last step")
@@ -342,7 +342,7 @@ class Machine:
         )
 
     def _earlier(self) -> Sequence[ProgramPlace]:
-        """The places before this one. Where the program is over, the last question is one of them."""
+        """Return the places before this one; after the program's end, the last question, too."""
         return self.state.passed
 
     def _not_running(self) -> None:

@@ -66,7 +66,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Run the program again, from its beginning or any place that is not behind `before`."""
+    """Run the program again, from its beginning or any place that is not after `before`."""
 
     until: Until
     before: ProgramPlace
@@ -76,7 +76,7 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """Stop the program wherever it is; end it if it does not listen."""
+    """Stop the program at its present place; end it if it does not react."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class Prompt:
         try:
             shell = PdbShell(self._turnstile, self._terminal)
         except OSError:
-            # In a pipeline, say. Standard input is no way out: what the program reads there is recorded.
+            # There is no terminal, in a pipeline for example. Standard input cannot be used: it is recorded.
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             warn(f"{where}: breakpoint() has no terminal to talk on, and is passed over")
             return
@@ -51,7 +51,7 @@ class Prompt:
 
 
 def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
-    """Answer the program's own `breakpoint()` from here on."""
+    """Handle the program's own `breakpoint()` from here on."""
     prompt = Prompt(turnstile, terminal)
     prompt.install()
     return prompt

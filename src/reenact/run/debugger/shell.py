@@ -35,9 +35,8 @@ class PdbShell(pdb.Pdb):
     def open_at(self, frame: FrameType) -> bool:
         """Open the prompt in that frame.
 
-        Return True if the program is to run on under pdb (`next`, `step`, a breakpoint of pdb's own), False if the
-        user has
-        left it.
+        Return True if the program is to run on under pdb (`next`, `step`, a breakpoint of pdb's own), False if the user
+        has left it.
         """
         self.reset()
         above: FrameType | None = frame
@@ -53,7 +52,7 @@ class PdbShell(pdb.Pdb):
         return True
 
     def close(self, frame: FrameType | None) -> None:
-        """Leave the program alone."""
+        """Stop tracing the program."""
         sys.settrace(None)
         if self._stream is not None:
             self._stream.close()
@@ -62,7 +61,7 @@ class PdbShell(pdb.Pdb):
             frame = frame.f_back
 
     def _left(self) -> bool:
-        # What bdb remembers of `continue`.
+        # The state of bdb after `continue`.
         return self.stopframe is self.botframe and self.stoplineno == -1
 
     def interaction(self, *given: Any) -> None:
@@ -83,9 +82,9 @@ class PdbShell(pdb.Pdb):
 
 def _opened(terminal: str) -> TextIOWrapper:
     with entered(None):
-        # Not as the terminal that this process belongs to: it would die with it.
+        # Not as the controlling terminal: its end would end this process.
         handle = os.open(terminal, os.O_RDWR | system.NOCTTY)
-        # Read and written in one place; a terminal cannot be sought, so that Python wants it unbuffered.
+        # For reading and writing. Unbuffered, since a terminal has no position.
         return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), encoding="utf-8", write_through=True)
 
 

@@ -1,4 +1,4 @@
-"""Following a replay from question to question, and finding out where it is to stop."""
+"""Follow a replay from question to question, and find the places where it is to stop."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _STACK = 40
 
 
 class Watcher:
-    """Looks on at a replay, and holds the program where it is to stop.
+    """Follows a replay, and stops the program at certain places.
 
     Args:
-        replayer: The replay's handler; `attach` makes it look here.
+        replayer: The replay's handler; `attach` makes it call this watcher.
         steps: The step number of each of its calls.
     """
 
@@ -42,11 +42,11 @@ class Watcher:
         self._filters: dict[str, Filter] = {}
         self._state: dict[str, bytes] = {}
         self._run: Run | None = None
-        # One thread at a time: the others wait here while the user looks at the first.
+        # One thread at a time: the others wait while the first is stopped.
         self._lock = threading.RLock()
 
     def attach(self) -> None:
-        """Begin to look on."""
+        """Begin to follow the replay."""
         self.replayer.state.watch = self
 
     @abstractmethod
@@ -58,10 +58,10 @@ class Watcher:
         """Called when the program leaves its recording; it goes on when this returns."""
 
     def arrived(self, place: ProgramPlace) -> None:
-        """The program has come to a question, whether it stops there or not."""
+        """Called when the program has come to a question, whether it stops there or not."""
 
     def actual(self, question: Question | None, frame: FrameType | None) -> Actual:
-        """A question as a face shows it, and the tracked state at that moment."""
+        """Return a question as an interface shows it, with the tracked state at that moment."""
         stack = tuple(f"{shortened(f)}:{f.f_lineno} in {f.f_code.co_name}" for f in frames(frame))
         found = tracked.live(self._run) if self._run is not None else {}
         state = {name: plain(self.replayer.terms.clean(tree)) for name, tree in found.items()}
@@ -70,10 +70,10 @@ class Watcher:
         args = {name: plain(tree) for name, tree in question.trees.items()}
         return Actual(question.label, question.address, args, stack, state)
 
-    # -- what the replayer says ------------------------------------------------------------------------------
+    # -- calls of the replayer -------------------------------------------------------------------------------
 
     def asked(self, question: Question, call: CallRecord | None) -> None:
-        """A question is about to be answered."""
+        """Take a question that is about to be answered."""
         with self._lock:
             self._run = question.scope.run
             place = self._next(call)
@@ -83,11 +83,11 @@ class Watcher:
             if why is not None:
                 self.stopped(place, why, question, call)
                 if self.until.states:
-                    # What it is watched for may have been said only now: from here on it counts.
+                    # The user may have changed the watched names just now: they count from here on.
                     self._state = self._marks(question.scope.run)
 
     def departed(self, divergence: Divergence, question: Question | None) -> None:
-        """The program leaves its recording."""
+        """Take the departure of the program from its recording."""
         with self._lock:
             self.left_recording(self._next(None), divergence, question)
 
@@ -121,7 +121,7 @@ class Watcher:
         return None
 
     def _changed(self, run: Run) -> list[str]:
-        """The watched parts of the state that are other than when they were looked at last."""
+        """Return the watched parts of the state that have changed since the last question."""
         before, self._state = self._state, self._marks(run)
         now = self._state
         watched = now if "*" in self.until.states else self.until.states

@@ -7,7 +7,7 @@
     driver.wait()
     driver.machine.state
 
-Every face uses it the same way.
+Every interface uses it in the same way.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Driver:
 
     Raises:
         ForeignRecording: The recording comes from elsewhere, and nothing allows its program.
-        ProgramError: There is no program that could be run; `reading` would do.
+        ProgramError: There is no program that can be run; with `reading` none is needed.
         UsageError: The options do not fit together, or there is no such program.
     """
 
@@ -100,7 +100,7 @@ class Driver:
         self._on_change()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the program no longer runs. False where it still does after `timeout` seconds."""
+        """Wait until the program stops or ends. Return False if it runs after `timeout` seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: self.machine.state.phase is not Phase.RUNNING, timeout)
 
@@ -121,7 +121,7 @@ class Driver:
                     return
 
     def close(self) -> None:
-        """End the program, whatever it does, and all that belongs to the session."""
+        """End the program in any state, and the rest of the session."""
         if self._program is not None:
             self._program.close()
 
@@ -131,7 +131,7 @@ class Driver:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # -- what the program says -------------------------------------------------------------------------------
+    # -- reports of the program ------------------------------------------------------------------------------
 
     def _hear(self, report: Report) -> None:
         with self._changed:
@@ -151,7 +151,7 @@ def _unheard(number: int, frame: object) -> None:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Ctrl-C is for pdb, which has the terminal."""
+    """Ignore Ctrl-C while pdb, which has the terminal, handles it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

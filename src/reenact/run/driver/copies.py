@@ -64,7 +64,7 @@ class Copy:
 
 
 def given(passed: frozenset[ProgramPlace], order: Go | Again) -> tuple[dict[int, Edit], frozenset[int]]:
-    """Return the edits and the opened steps of an order at the places that a program has passed."""
+    """Return an order's edits and opened steps at the places that a program has passed."""
     behind = {place.step for place in passed}
     edits = {step: edit for step, edit in order.edits.items() if step in behind}
     return edits, frozenset(step for step in order.opened if step in behind)

@@ -30,7 +30,7 @@ from reenact.run.launch import Options, replaying, reports_in
 from reenact.run.plan import DEBUG
 
 _PATIENCE = 2.0
-"""Seconds that a program has to heed an interrupt."""
+"""Seconds in which a program must react to an interrupt."""
 
 _LOOK = 0.2
 
@@ -102,7 +102,7 @@ class Program:
         return self._now is not None
 
     def carry_out(self, order: Order) -> None:
-        """Do it, soon."""
+        """Carry out an order soon, in the thread."""
         self._orders.put(order)
         self._wake.send(b".")
 
@@ -122,7 +122,7 @@ class Program:
 
     def _serve(self) -> None:
         while True:
-            # What is written comes first: it was, before anything that is said of it.
+            # Output first: it was written before the reports that follow it.
             for key, _ in sorted(
                 self._selector.select(_LOOK), key=lambda item: item[0].fileobj != self._pipe
             ):
@@ -174,7 +174,7 @@ class Program:
         copy.line.send(_go(order))
 
     def _sound(self, copy: Copy, order: Again) -> bool:
-        """Return True if a copy was made under the current answers; otherwise it is of no use."""
+        """Return True if a copy was made with the current answers, so that it can be used."""
         if copy.fits(order):
             return True
         self._drop(copy.line)
@@ -186,7 +186,7 @@ class Program:
         self._kill_all()
         self._written.clear()
         for left in self._folder.glob("*.*"):
-            # What an earlier run has left word of.
+            # The report of an earlier run.
             left.unlink(missing_ok=True)
         reading, writing = self._pipes()
         try:
@@ -281,7 +281,7 @@ class Program:
         self._copies = [copy for copy in self._copies if copy.line is not line]
         waking = self._waking
         if waking is not None and line in (self._now, waking.line) and isinstance(self._last, Again):
-            # A copy that is of no use; the next one, or a fresh run, will do.
+            # The copy has ended: use the next one, or a fresh run.
             self._copies = [copy for copy in self._copies if copy is not waking]
             self._drop(waking.line)
             self._again(self._last)
@@ -321,7 +321,7 @@ class Program:
         process = self._process
         if self._running and self._now is None and process is not None and process.poll() is not None:
             if self._copies:
-                # The first of its processes may end: a copy goes on.
+                # The first process may end while a copy goes on.
                 return
             self._running = False
             self._drain()
@@ -364,7 +364,7 @@ class Program:
             return
         system.kill(line.process)
         with suppress(OSError):
-            # Until it is gone it may still write.
+            # It may write until it has ended.
             line.socket.settimeout(_PATIENCE)
             while line.socket.recv(1 << 16):
                 pass

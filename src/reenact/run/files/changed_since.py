@@ -13,9 +13,9 @@ from reenact.run.files.disk import Laid
 
 
 def changed_since(laid: Laid, recording: RecordedRun) -> dict[str, str]:
-    """Return the files that this replay reads as recorded, and that have another content now.
+    """Return the files with another content now, which this replay reads as they were recorded.
 
-    Their paths, each with the one to show. Those that the recorded run has changed itself are left out.
+    Their paths, each with the one to show. Files that the recorded run itself has changed are left out.
     """
     if not laid.older:
         return {}
@@ -35,7 +35,7 @@ def changed_since(laid: Laid, recording: RecordedRun) -> dict[str, str]:
 
 
 def code_that_ran(files: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each of the files that this process has run or imported."""
+    """Yield a sentence for each of these files that this process has run or imported."""
     modules = list(sys.modules.values()) if files else []
     ran = {os.path.realpath(name) for name in map(_file_of, modules) if name}
     for path, shown in files.items():

@@ -1,7 +1,7 @@
 """Compare the files that a command finds with those that it found when it was recorded.
 
-A replay answers a command without starting it. The recorded answer holds for the files of the recorded run alone, and
-at the end of the run such a file may be another one, or gone.
+A replay answers a command without starting it. The recorded answer is valid only for the files of the recorded run. At
+the end of the run it is too late to compare them: a file may have changed, or be gone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class CommandFiles:
         recording: The recording.
         log: The process's part of it.
         recorded: The changes of that part.
-        laid: What was laid for this run.
+        laid: The files that were laid for this run.
         replayer: The replay.
         uses: The paths that this run has changed.
     """
@@ -67,7 +67,7 @@ class CommandFiles:
     def differing(self, number: int, unkept: Collection[Path]) -> Divergence | None:
         """Return the first difference that a command finds; None without one.
 
-        It is to be called as the program sees its files.
+        Call it while the process sees the program's files.
 
         Args:
             number: The recorded call.
@@ -134,7 +134,7 @@ class CommandFiles:
             # Another thread is writing it.
             return None
         if not all(self._recorded.is_of_thread(number, call) for number in numbers):
-            # No outcome says how far the other thread is.
+            # The other thread's progress is not recorded.
             states = [*(self._recorded.all[number].states[path] for number in numbers)]
             states.append(self._first.get(path, NOTHING))
             if any(files.same(path, state) for state in states) or files.begins_like(path, states):
@@ -164,14 +164,14 @@ class CommandFiles:
         )
 
     def _is_settled(self, number: int, call: CallRecord, *, fresh: bool) -> bool:
-        """Return True if a change is made by now in this run, too."""
+        """Return True if this run has made a change by now, too."""
         change = self._recorded.all[number]
         own = change.how in ("change", "end") and (
             change.within != UNKNOWN or not self._recorded.by_others(number)
         )
         if not own and not (fresh and number not in self._recorded.due):
             return False
-        # What an answered call has changed is brought with its answer.
+        # The changes of an answered call are applied with its answer.
         others = (self._log.calls[each] for each in [*self._replayer.answering] if each != call.number)
         return not any(other.kind not in _ANSWERED and other.began <= change.t for other in others)
 
@@ -228,7 +228,7 @@ class CommandFiles:
 
     @cached_property
     def _foreign(self) -> dict[Path, list[tuple[float, FileState, float]]]:
-        """The paths that others have changed: each time and state, and the process's end."""
+        """Return the paths that others have changed, each with time, state, and the process's end."""
         found: dict[Path, list[tuple[float, FileState, float]]] = {}
         for log in self._recording.logs:
             ended = self._offset(log) + float(log.sealed["t"]) if log.sealed is not None else float("inf")

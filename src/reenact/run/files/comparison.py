@@ -34,14 +34,14 @@ _DRAWN = 4
 
 
 class FileComparison:
-    """Compares what the program sees at its end with the recorded states.
+    """Compares the files that the program sees at its end with the recorded states.
 
     Args:
         recording: The recording.
         log: The process's part of it.
         recorded: The changes of that part.
-        laid: What was laid for this run.
-        replayer: Gets the first difference, and what could not be compared.
+        laid: The files that were laid for this run.
+        replayer: Gets the first difference, and the files that cannot be compared.
         others: Files that another process changed last are compared when all have ended.
     """
 
@@ -139,9 +139,9 @@ class FileComparison:
         return writable(str(path)) and (new or not temporary)
 
     def _drawn_anew(self, differing: list[Path]) -> Iterator[tuple[Path, Path]]:
-        """Yield temporary files and folders that have other names here: a library has drawn them.
+        """Yield temporary files and folders whose random names differ in this run.
 
-        Each with the name of one that this run has made in its place.
+        Each with its counterpart in this run.
         """
         temporary = Path(os.path.realpath(temporary_folder()))
         gone = [path for path in differing if kind_of(self._laid.here(path)) == "none"]
@@ -159,7 +159,7 @@ class FileComparison:
                         yield temporary / name, temporary / other
 
     def _touched(self, first: Mapping[Path, FileState], last: Mapping[Path, FileState]) -> Iterator[Path]:
-        """The paths that the recorded run has changed, or this one."""
+        """Yield the paths that the recorded run or this one has changed."""
         known = {path for path in last if first.get(path) != last[path]}
         known |= {path for change in self._recorded.all for path in change.states if path in last}
         for layer in self._laid.layers:
@@ -196,7 +196,7 @@ def drawn_alike(one: str, two: str) -> bool:
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    """The files, links and marks in a changed layer."""
+    """Yield the files, links and marks in a changed layer."""
     for path, folders, files in os.walk(folder):
         yield from (Path(path, name) for name in files)
         yield from (Path(path, name) for name in folders if Path(path, name).is_symlink())

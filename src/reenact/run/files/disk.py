@@ -54,9 +54,9 @@ class Laid:
     Attributes:
         scratch: The scratch folder.
         layers: The folders.
-        lacking: What could not be laid, in words.
+        lacking: The files that could not be laid, in words.
         keep: Folders inside of the program's that stay the real ones.
-        stand_ins: Files whose bytes are not recorded, as the recorded run saw them in a list.
+        stand_ins: Files whose bytes are not recorded, laid with the recorded size, mode and time.
         older: Files that have another content now: the recorded one was laid.
         forbidden: The reason that no overlay is possible; empty if it was not tried.
     """
@@ -71,7 +71,7 @@ class Laid:
 
     @classmethod
     def read(cls, scratch: Path) -> Laid:
-        """Read what was laid last in a scratch folder."""
+        """Read the description of the files that were laid last in a scratch folder."""
         tree = orjson.loads((scratch / _LAID).read_bytes())
         forbidden = scratch / FORBIDDEN
         return cls(
@@ -85,7 +85,7 @@ class Laid:
         )
 
     def write(self) -> None:
-        """Write it into the scratch folder. Raises OSError."""
+        """Write the description into the scratch folder. Raises OSError."""
         Path(self.scratch, _LAID).write_bytes(orjson.dumps(asdict(self)))
 
     @property
@@ -136,7 +136,7 @@ class Disk:
         return self._scratch.folder
 
     def attach(self, place: Path) -> None:
-        """Let a folder of reports name it, so that both are removed together."""
+        """Name the disk in a folder of reports, so that both are removed together."""
         attach(self._scratch, place)
 
     def close(self) -> None:
@@ -242,7 +242,7 @@ class Disk:
                 continue
             if state.why in ("listed", "unread") and state.kind == "file":
                 if is_module(here):
-                    # A stand-in of the recorded size and time would run what an older cache holds.
+                    # With a stand-in of the recorded size and time, Python would run the code in an older cache.
                     lacking += [] if here.exists() else [f"{here} is gone, and its bytes are not recorded"]
                 elif not looks_like(here, state):
                     standing.append(str(here))
@@ -277,7 +277,7 @@ class Disk:
     def _listed(
         self, upper: Upper, path: Path, inner: Path, names: tuple[str, ...], own: set[Path]
     ) -> list[str]:
-        """Let a folder have the names that it had when it was listed."""
+        """Give a folder the names that it had when it was listed."""
         lacking = []
         with suppress(OSError):
             for here in sorted((upper.root / inner).iterdir()):
@@ -311,7 +311,7 @@ def keeping(folder: str, recording: RecordedRun, files: str) -> Path | None:
         )
     if not has_files(recording):
         raise UsageError(f"--keep-files: recording {recording.id} has no files")
-    # It may lie inside of a folder that is copied there: by its real name it is left out.
+    # It may be inside of a folder that is copied into it: its real name is needed to leave it out.
     path = Path(folder).resolve()
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"--keep-files {folder}: it exists; name a new folder")
@@ -334,7 +334,7 @@ def _like(path: Path, made: Path) -> None:
 
 
 def _moving(first: Mapping[Path, FileState], recording: RecordedRun) -> list[Path]:
-    """The folders that the run has removed or renamed, without those inside of them."""
+    """Return the outermost folders that the run has removed or renamed."""
     gone = {
         path
         for log in recording.logs
@@ -350,7 +350,7 @@ def _moving(first: Mapping[Path, FileState], recording: RecordedRun) -> list[Pat
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The folders that lie in no other of them."""
+    """Return the folders that are not inside of another one."""
     known = tuple(dict.fromkeys(paths))
     return tuple(
         path for path in known if not any(path != each and path.is_relative_to(each) for each in known)

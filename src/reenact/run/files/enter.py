@@ -1,8 +1,8 @@
 """Start a program in a namespace where folders are overlays: changes go to scratch.
 
-Run as a script by a Python of its own (`python -I -S enter.py ORDER`), with nothing but the standard library: between
-the namespace and the program there is no other thread. It replaces itself by the program. Where the system forbids
-namespaces, the reason is left in the scratch folder, and the program starts without.
+Run as a script by a Python of its own (`python -I -S enter.py ORDER`), with only the standard library, since a process
+with several threads cannot enter the namespace. It replaces itself by the program. Where the system forbids namespaces,
+the reason is left in the scratch folder, and the program starts without one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ assert sys.platform == "linux", "other systems have no namespaces"
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
 _HIGH = 200
-"""The lowest number of a descriptor that the program inherits: its own ones are small."""
+"""The lowest number for descriptors that the program inherits, above its own ones."""
 
 
 class _Forbidden(Exception):
@@ -32,7 +32,7 @@ class _Forbidden(Exception):
 def enter(order: dict[str, Any]) -> None:
     """Enter a namespace, and lay an overlay on each root.
 
-    Raises _Forbidden where that is not allowed.
+    Raises _Forbidden if that is not allowed.
     """
     mounted: list[str] = []
     try:
@@ -120,7 +120,7 @@ def main(path: str) -> None:
     _hold(scratch / "lock")
     os.chdir(order["cwd"])
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        # This Python ignores them, and the program would inherit that.
+        # This Python ignores these signals, and the program would, too.
         signal.signal(number, signal.SIG_DFL)
     os.execve(order["executable"], order["argv"], os.environb)  # noqa: S606 - the program that the user runs
 

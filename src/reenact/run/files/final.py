@@ -1,4 +1,4 @@
-"""The recorded files at the end of a run, beside those that are there now."""
+"""The recorded files at the end of a run, compared with the present ones."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class FinalFiles:
 
     Args:
         recording: The recording.
-        here: Returns the file that a recorded path means now.
+        here: Returns the present file of a recorded path.
         clean: Returns bytes with tokens in place of the recording's secrets.
-        process: The recorded number of this process, which is another one now.
+        process: The recorded number of this process, which has another one now.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class FinalFiles:
 
     @cached_property
     def last(self) -> dict[Path, FileState]:
-        """Each path as it was at the end."""
+        """The last state of each path."""
         return final_states(self._recording)
 
     @cached_property
@@ -108,7 +108,7 @@ class FinalFiles:
         return sorted(here.read_bytes().split(b"\n")) == sorted(self.bytes_of(state).split(b"\n"))
 
     def differing(self, path: Path, state: FileState | None = None) -> Iterator[Mismatch]:
-        """The parts in which a path differs from a state, by default the last one, for a reader."""
+        """Yield the differences of a path from a state, by default the last one, for people."""
         state, here = self.last.get(path, NOTHING) if state is None else state, self._here(path)
         kind = kind_of(here)
         if kind != state.kind:
@@ -139,7 +139,7 @@ class FinalFiles:
             yield Mismatch("content", "other bytes", "of the same size")
 
     def begins_like(self, path: Path, states: Iterable[FileState]) -> bool:
-        """Return True if a file is the beginning of a recorded one, or goes on behind it."""
+        """Return True if a file is the beginning of a recorded one, or continues it."""
         here = self._here(path)
         if kind_of(here) != "file":
             return any(state.kind == "none" for state in states)

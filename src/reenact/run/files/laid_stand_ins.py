@@ -1,4 +1,4 @@
-"""The stand-ins of one replay: which are still there, and which of them were read."""
+"""The stand-ins of one replay: those that are still in place, and those that were read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LaidStandIns:
     """The files of a replay whose bytes are not recorded.
 
     Args:
-        laid: What was laid for this run.
+        laid: The files that were laid for this run.
         say: Gets notes.
 
     Attributes:
@@ -32,7 +32,7 @@ class LaidStandIns:
         """Files that became unkept ones, with what is said if one is read."""
 
     def put(self, path: Path, state: FileState) -> bool:
-        """Put a stand-in where a file becomes an unkept one. Return False if that fails."""
+        """Put a stand-in in place of a file that becomes an unkept one. Return False if that fails."""
         if state.why == "unread":
             return True
         if kind_of(path) not in ("none", "file") or not path.parent.is_dir():
@@ -42,7 +42,7 @@ class LaidStandIns:
         return True
 
     def replaced(self, path: Path) -> bool:
-        """Return True if a recorded state now takes the place of a stand-in: it is not read."""
+        """Return True if a recorded state replaces a stand-in, which is no longer read."""
         mark = self._mark(path)
         if str(path) not in self._laid.stand_ins or mark.exists():
             return False
@@ -51,7 +51,7 @@ class LaidStandIns:
         return True
 
     def tell(self) -> None:
-        """Say which of them were read; the others made no difference."""
+        """Note those that were read; the others made no difference."""
         for path in map(Path, self._laid.stand_ins):
             if not self._mark(path).exists():
                 self._tell_if_read(path)
@@ -62,7 +62,7 @@ class LaidStandIns:
                 self.unkept.add(self._laid.recorded(path))
 
     def _mark(self, path: Path) -> Path:
-        """The file that tells each process of a replay that a stand-in has gone."""
+        """Return the file that marks a replaced stand-in for all processes of a replay."""
         return Path(self._laid.scratch, f"replaced-{digest(path)}")
 
     def _tell_if_read(self, path: Path) -> None:

@@ -27,7 +27,7 @@ def is_state_of(path: Path, state: FileState, salt: bytes) -> bool:
     if state.kind == "folder":
         return stat.S_ISDIR(mode) and stat.S_IMODE(mode) == state.mode
     if state.kind == "none":
-        # Of a pipe, socket or device nothing is recorded.
+        # The state of a pipe, socket or device is not recorded.
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))
     if not stat.S_ISREG(mode):
         return False

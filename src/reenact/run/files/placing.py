@@ -1,4 +1,4 @@
-"""Make a path what a recorded state says, in place."""
+"""Bring a path to a recorded state, in place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def other_names(path: Path, among: Iterable[Path]) -> bool:
 
 
 def put(path: Path, state: FileState, blobs: Callable[[str], bytes]) -> None:
-    """Make a path what a state says. A file keeps its place: a program may hold it open.
+    """Bring a path to a state. A file is rewritten in place, since a program may have it open.
 
     Args:
         path: The path.
@@ -63,7 +63,7 @@ def put(path: Path, state: FileState, blobs: Callable[[str], bytes]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove what is there, a folder with all that is in it. Raises OSError."""
+    """Remove a path, a folder with its contents. Raises OSError."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

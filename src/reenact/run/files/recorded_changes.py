@@ -17,7 +17,7 @@ from reenact.core.replay.cursor import thread_of
 from reenact.run.files.path_state import blob
 
 OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
-"""Kinds of calls without the program's code inside: other code changes files meanwhile."""
+"""Kinds of calls without the program's code inside: only other code changes files meanwhile."""
 
 
 class RecordedChanges:
@@ -54,9 +54,9 @@ class RecordedChanges:
                 self._states.setdefault(path, []).append(number)
 
     def by_others(self, number: int) -> bool:
-        """Return True if something beside the program's own code may have made a change.
+        """Return True if a change may have been made by other than the program's own code.
 
-        A command that is under way changes files that the program uses, too.
+        A running command may change files that the program uses.
         """
         change = self.all[number]
         return change.how in ("command", "outside") or (
@@ -64,9 +64,9 @@ class RecordedChanges:
         )
 
     def of_answered(self, call: CallRecord, others: Iterable[CallRecord]) -> list[int]:
-        """The changes that belong to a call that is answered without running.
+        """Return the changes of a call that is answered without running.
 
-        With those that `others`, which are answered later, had made by then.
+        Included are those that `others`, which are answered later, had made by then.
         """
         found = {*self._within.get(call.number, ()), *self.after.get(call.number, ())}
         if call.outcome is not None:
@@ -102,9 +102,9 @@ class RecordedChanges:
         return around is not None and thread_of(around.scope) == thread_of(call.scope)
 
     def later_of_program(self, path: Path, number: int) -> list[FileState]:
-        """Return the states to which the program's own code brings a path behind a change.
+        """Return the states to which the program's own code brings a path after a change.
 
-        There are none where it is known who has made the change.
+        There are none if it is known which code has made the change.
         """
         change = self.all[number]
         if not self.threaded or change.how != "change" or change.within != UNKNOWN:
@@ -123,9 +123,9 @@ class RecordedChanges:
         return first_states(self._recording).get(path, NOTHING)
 
     def is_of_other_process(self, path: Path, number: int) -> bool:
-        """Return True if a walk after a command has found what another process has done itself.
+        """Return True if a walk after a command has found a change of another process.
 
-        That one runs again, and does it again: before the command or behind it. One that a tool starts may not run.
+        That process runs again and repeats its change, before or after the command. One that a tool starts may not run.
         """
         change = self.all[number]
         if change.how != "command" or len(self._recording.logs) == 1:
@@ -139,7 +139,7 @@ class RecordedChanges:
 
     @cached_property
     def _by_all(self) -> dict[Path, list[tuple[float, FileState, bool]]]:
-        """The states of a path in all processes: time, state, True for another one's own code."""
+        """Return the states of each path: time, state, True for one of another process's own code."""
         found: dict[Path, list[tuple[float, FileState, bool]]] = {}
         for log in self._recording.logs:
             other = log is not self._log and "#" not in log.process
@@ -165,7 +165,7 @@ class RecordedChanges:
         return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
 
     def _calls_around(self, number: int) -> Iterator[int]:
-        """Yield a call, and those that it lies within."""
+        """Yield a call, and the calls around it."""
         call = self._log.calls.get(number)
         while call is not None:
             yield call.number

@@ -1,7 +1,7 @@
 """Redirect Python's access to files into scratch, where no overlay is possible.
 
-`open`, `os`, and what is built on them (pathlib, shutil, tempfile, glob) and `sqlite3.connect` are covered, where they
-are used inside of a replay. Native code and other processes are not: `NOT_COVERED` says so in the verdict.
+Inside of a replay, `open`, the functions of `os`, the modules built on them (pathlib, shutil, tempfile, glob) and
+`sqlite3.connect` are redirected. Native code and other processes are not: `NOT_COVERED` says so in the verdict.
 """
 
 from __future__ import annotations
@@ -86,12 +86,12 @@ class FileRedirection:
         self._replacements.set(io, "open", opened)
         self._replacements.set(builtins, "open", opened)
         with suppress(ImportError):
-            # Only where it is needed: a recording does without.
+            # Imported here, as a recording does not need it.
             sqlite3 = import_module("sqlite3")
             self._replacements.set(
                 sqlite3, "connect", self._guarded(sqlite3.connect, self._connect, connects)
             )
-        # With numbers of folders in the place of paths, nothing of it would come by here.
+        # Functions with descriptors of folders instead of paths would not be redirected.
         self._replacements.set(shutil, "_use_fd_functions", False)
         self._replacements.set(shutil.rmtree, "avoids_symlink_attacks", False)
         self._replacements.spread()
@@ -119,7 +119,7 @@ class FileRedirection:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Let Reenact itself see what the program sees."""
+        """Let Reenact itself see the program's files."""
         before = getattr(self._inside, "shown", False)
         self._inside.shown = True
         try:
@@ -155,7 +155,7 @@ class FileRedirection:
     def _tell(
         self, event_of: EventOf, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> None:
-        """Tell of a function's audit event before anything changes, with the program's paths."""
+        """Report a function's audit event before anything changes, with the program's paths."""
         event = None
         with self.paused(), suppress(TypeError, ValueError, LookupError, OSError):
             # A call that is not valid raises its own error.
@@ -164,7 +164,7 @@ class FileRedirection:
             seal.hear(*event, frame)
 
     def _path(self, path: Any, dir_fd: int | None = None) -> str | None:
-        """Return an absolute path, or None for what is none (a number)."""
+        """Return an absolute path, or None if it is none (a descriptor)."""
         if isinstance(path, int):
             return None
         text = os.fsdecode(path)
@@ -372,7 +372,7 @@ class FileRedirection:
         real = None if full is None else self.view.real(full)
         if full is not None and real is not None and self.view.covers(self.view.resolved(full, follow=True)):
             below = self.view.resolved(full, follow=True)
-            # The real folder, where there is one: that of the layer is gone in the end.
+            # The real folder, if it exists: that of the layer is removed at the end.
             real = below if os.path.isdir(real) and os.path.isdir(below) else real
         try:
             original(path if real is None else real)
@@ -392,6 +392,6 @@ class FileRedirection:
         assert full is not None
         real = self.view.changed(full)
         for end in databases.BESIDE:
-            # SQLite itself makes and removes them, beside the database.
+            # SQLite itself makes and removes these files beside the database.
             self.view.detach(self.view.resolved(full, follow=True) + end)
         return original(f"file:{quote(real)}?{query}" if uri else real, *args, **kwargs)

@@ -1,6 +1,6 @@
-"""The audit events of redirected functions, with the paths that the program names.
+"""The audit events of redirected functions, with the program's paths.
 
-Python raises them for the paths in scratch, and after the redirection has made what the change needs there.
+Python's own events have the paths in scratch, and come after the redirection has prepared scratch for the change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rename folders on an overlay, whose kernel refuses those of the layer below."""
+"""Rename folders on an overlay: the kernel refuses to rename those of the layer below."""
 
 from __future__ import annotations
 

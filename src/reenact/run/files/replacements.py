@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 _LIBRARIES = ("reenact", "posix", "nt", "_io")
-"""Reenact keeps the functions that it bound; the system's own modules define them."""
+"""Modules that keep the original functions: Reenact's, and those that define them."""
 
 
 class Replacements:
@@ -28,7 +28,7 @@ class Replacements:
             setattr(holder, name, value)
 
     def set_default(self, function: Any, original: Any, value: Any) -> None:
-        """Replace a function that another one keeps as a default."""
+        """Replace a function that is the default of another one's parameter."""
         defaults = getattr(function, "__defaults__", None) or ()
         if original in defaults:
             self.set(function, "__defaults__", tuple(value if one is original else one for one in defaults))
@@ -41,7 +41,7 @@ class Replacements:
             setattr(holder, name, _like(vars(holder)[name], instead[id(bound)]))
 
     def undo(self) -> None:
-        """Put all back, also in modules that were imported since."""
+        """Restore all, also in modules that were imported since."""
         for holder, name, original in reversed(self._known):
             setattr(holder, name, original)
         originals = {id(value): original for original, value in self._pairs}
@@ -54,7 +54,7 @@ class Replacements:
 def _bindings(functions: dict[int, Any]) -> Iterator[tuple[Any, str, Any]]:
     """Find the modules, and the classes of `glob`, that have bound functions, by their ids."""
     for title, module in list(sys.modules.items()):
-        # Some programs put an object of their own, or None, in the place of a module.
+        # Some programs put an object of their own, or None, into `sys.modules`.
         if type(module) is not ModuleType or title.partition(".")[0] in _LIBRARIES:
             continue
         holders: list[Any] = [module]
@@ -68,7 +68,7 @@ def _bindings(functions: dict[int, Any]) -> Iterator[tuple[Any, str, Any]]:
 
 
 def _function(value: Any) -> Any:
-    """Return the function in a static method: what a module or a class binds may be either."""
+    """Return the function in a static method; another value unchanged."""
     return value.__func__ if isinstance(value, staticmethod) else value
 
 

@@ -39,12 +39,12 @@ _REDIRECTIONS: dict[FileRedirection, tuple[int, tuple[Layer, ...]]] = {}
 
 
 class ReplayedFiles:
-    """Puts recorded changes in their place, and compares the files at the end.
+    """Applies recorded changes, and compares the files at the end.
 
     Args:
         recording: The recording.
         log: The process's part of it.
-        laid: What was laid for this run.
+        laid: The files that were laid for this run.
         replayer: Gets departures.
         say: Gets notes.
         disk: The scratch folder that is removed at the end, if it is this block's own.
@@ -73,9 +73,9 @@ class ReplayedFiles:
         self._stand_ins = LaidStandIns(laid, say)
         self._since = changed_since(laid, recording)
         self._brought: dict[Path, int] = {}
-        """The latest change that was brought, by path."""
+        """The latest change that was applied, by path."""
         self.uses = ReplayedUses(self.covers, replayer, store_of(recording), self._public)
-        """Hears of the files that the program changes."""
+        """Notes the files that the program changes."""
         self._command_files = CommandFiles(
             recording, log, self._recorded, laid=laid, replayer=replayer, uses=self.uses
         )
@@ -115,7 +115,7 @@ class ReplayedFiles:
         return self._redirection
 
     def begin(self, *, first: bool) -> None:
-        """Redirect where there is no overlay; in the first process, say what could not be laid."""
+        """Redirect without an overlay; in the first process, note the files that were not laid."""
         if not self._laid.entered:
             self._redirection = redirected(self._laid)
             why = f" (no overlay: {self._laid.forbidden})" if self._laid.forbidden else ""
@@ -130,7 +130,7 @@ class ReplayedFiles:
         for number in self._recorded.after.get(None, ()):
             change = self._recorded.all[number]
             if change.how == "outside":
-                # A resumed run begins with what the run that was cut off has left.
+                # A resumed run begins with the files of the run that was cut off.
                 if change.t < self._resumed_at():
                     self._say("files were changed from outside before the first call: the time is not known")
                 self._bring(number)
@@ -180,7 +180,7 @@ class ReplayedFiles:
 
     @contextmanager
     def _seen(self) -> Iterator[None]:
-        """See the files as the program does; nothing of it belongs to the program."""
+        """See the files as the program does; uses of files in the body are not the program's."""
         paused, self.uses.paused = self.uses.paused, True
         try:
             with entered(None), self._redirection.shown() if self._redirection is not None else nullcontext():
@@ -189,7 +189,7 @@ class ReplayedFiles:
             self.uses.paused = paused
 
     def passed(self, answer: Answer, piece: int | None) -> None:
-        """An answer reaches the program: what its call had changed when it ran is brought."""
+        """Apply the recorded changes of a call whose answer reaches the program."""
         if answer.call is None or not self._recorded.due or answer.call not in self._log.calls:
             return
         if piece is not None:
@@ -201,7 +201,7 @@ class ReplayedFiles:
             self._bring(number)
 
     def asked(self, call: int) -> None:
-        """A recorded command is started, or gets input: the files that it may read are compared.
+        """Compare the files that a recorded command may read, when it is started or gets input.
 
         Raises `Halt` for a difference.
         """
@@ -212,12 +212,12 @@ class ReplayedFiles:
                 self._replayer.state.depart(found)
 
     def received(self, what: Received) -> None:
-        """A chunk or the end of a wait reaches the program: what had changed then is brought."""
+        """Apply the recorded changes before a chunk, or the end of a wait, that reaches the program."""
         for number in self._recorded.behind.get(what, ()):
             self._bring(number)
 
     def waits(self) -> None:
-        """Bring what is due: the program waits more often than recorded, maybe for a command."""
+        """Apply the next changes: the program waits more often than recorded, maybe for a command."""
         asked = len(self._replayer.cursor.asked)
         due = [number for number, each in self._recorded.due.items() if each.began <= asked]
         for number in due:
@@ -225,7 +225,7 @@ class ReplayedFiles:
                 self._bring(number)
 
     def ran(self, number: int | None) -> None:
-        """A call has run: what was changed from outside after it is brought."""
+        """Apply the recorded changes from outside after a call that has run."""
         for each in self._recorded.after.get(number, ()) if number is not None else ():
             if self._recorded.all[each].how == "outside":
                 self._bring(each)
@@ -244,7 +244,7 @@ class ReplayedFiles:
                 try:
                     with self._newest(path, change) as newest:
                         if not newest or self._brought.get(path, -1) > number:
-                            # Of calls that ran side by side, the one that changed the path first may end last.
+                            # Of parallel calls, the one that changed the path first may end last.
                             continue
                         self._brought[path] = number
                         database = self._recorded.database(path, number)
@@ -259,14 +259,14 @@ class ReplayedFiles:
                     self._say(f"the change of {path} is not replayed: {error.strerror}")
 
     def _is_overtaken(self, path: Path, number: int) -> bool:
-        """Return True if the program's code has gone on: beside a command, it may have made this."""
+        """Return True if the program's code may have made this change, beside a running command."""
         here = self._laid.here(path)
         later = self._recorded.later_of_program(path, number) if self.uses.touched(str(here)) else []
         return any(is_state_of(here, state, self._salt) for state in later)
 
     @contextmanager
     def _newest(self, path: Path, change: FileChange) -> Iterator[bool]:
-        """Give False if another process has brought a later state of a path."""
+        """Enter with False if another process has applied a later state of a path."""
         if len(self._recording.logs) == 1:
             yield True
             return
@@ -282,7 +282,7 @@ class ReplayedFiles:
             yield newest
 
     def _fill(self, path: Path, content: bytes) -> bool:
-        """Give a database its recorded content, through SQLite: the program may hold it open.
+        """Give a database its recorded content, through SQLite, since the program may have it open.
 
         Return False if it is not there.
         """
@@ -309,7 +309,7 @@ class ReplayedFiles:
             comparison.run(self.uses, self._stand_ins.unkept)
 
     def _put(self, path: Path, state: FileState, *, beside: Mapping[Path, FileState]) -> bool:
-        """Make a path what it became, `beside` all that changed. Return False without its bytes."""
+        """Bring a path to a state, `beside` other changed paths. Return False without its bytes."""
         if not self._on_scratch(path):
             return False
         if not self._stand_ins.replaced(path) and is_state_of(path, state, self._salt):
@@ -321,24 +321,24 @@ class ReplayedFiles:
             return self._stand_ins.put(path, state)
         same = (self._laid.here(each) for each, its in beside.items() if its.blob == state.blob)
         if state.kind == "file" and other_names(path, same):
-            # The command has put another file in its place (`sed -i`): its other names stay what they are.
+            # The command has replaced the file (`sed -i`): the other names keep the old one.
             path.unlink()
         put(path, state, partial(blob, self._recording))
         return True
 
     def tell_of_stand_ins(self) -> None:
-        """Say which files were read whose bytes are not recorded; the others made no difference."""
+        """Note the files that were read without recorded bytes; the others made no difference."""
         with self._seen():
             self._stand_ins.tell()
 
     def tell_of_code(self) -> None:
-        """Say which code has run as it was recorded. A redirected program imports the user's own."""
+        """Note the code that has run as recorded. A redirected program imports the user's own."""
         if self._laid.entered:
             for text in code_that_ran(self._since):
                 self._say(text)
 
     def _on_scratch(self, path: Path) -> bool:
-        """Return True if a change of a path touches nothing but scratch: a link may lead elsewhere."""
+        """Return True if a change of a path changes only scratch: a link may lead elsewhere."""
         above = Path(os.path.realpath(path.parent))
         if any(above.is_relative_to(kept) or path.is_relative_to(kept) for kept in self._laid.keep):
             return False

@@ -28,7 +28,7 @@ class ScannedName:
         self._redirection = redirection
         self._full = f"{folder}/{name}"
         self.name = name
-        # As the program wrote it: pathlib would lose a "./".
+        # As the program wrote it: pathlib would drop a "./".
         self.path = os.path.join(given, name)  # noqa: PTH118
 
     def __fspath__(self) -> str:

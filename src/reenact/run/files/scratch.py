@@ -1,7 +1,7 @@
-"""Scratch folders for the files of replays and forks, and those that a killed one has left.
+"""Scratch folders for the files of replays and forks, and the removal of abandoned ones.
 
-A lock on a file inside of it says that a folder is in use: the process that made it holds it, and the program that
-runs on it. The system lets go of it when both are gone, in whatever way.
+A folder is in use while a file inside of it is locked, by the process that made the folder and by the program that uses
+it. The system releases the lock when both have ended, in any way.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class Scratch:
     """A folder for the files of one replay or fork.
 
     Args:
-        avoid: Folders that it may not lie in: an overlay's changes cannot be inside of what it covers.
+        avoid: Folders that may not contain it: an overlay's changes cannot be inside of the folder that it covers.
 
     Raises:
-        UsageError: No place can be written to.
+        UsageError: No place is writable.
     """
 
     def __init__(self, avoid: Iterable[Path] = ()) -> None:
         place = _place(tuple(avoid))
         with _alone(place):
-            # Not by `tempfile`, whose names are drawn from a generator that belongs to the program.
+            # Not by `tempfile`, which draws from the program's random generator.
             self.folder = place / os.urandom(8).hex()
             self.folder.mkdir(mode=0o700)
             self._held = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR | system.CLOEXEC, 0o600)
@@ -49,7 +49,7 @@ class Scratch:
 
 
 def attach(scratch: Scratch, place: Path) -> None:
-    """Let a folder of reports name its scratch, so that `discard` removes both."""
+    """Name the scratch in a folder of reports, so that `discard` removes both."""
     (scratch.folder / _REPORTS).write_text(str(place), encoding="utf-8")
     (place / _LINK).write_text(str(scratch.folder), encoding="utf-8")
 
@@ -87,7 +87,7 @@ def _free(folder: Path) -> bool:
     try:
         number = os.open(folder / LOCK, os.O_RDONLY | system.CLOEXEC | system.NOFOLLOW)
     except FileNotFoundError:
-        # Killed before it was made, or while it was removed.
+        # No lock: its process was killed before it was made, or while it was removed.
         return True
     try:
         system.lock(number, wait=False)
@@ -148,6 +148,6 @@ def _own(place: Path) -> bool:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """Make or look for folders there: one process at a time."""
+    """Let one process at a time make or search folders there."""
     with system.locked_folder(place):
         yield

@@ -1,6 +1,6 @@
 """Set the user's own files back to their recorded first states, for a resumed run.
 
-Whatever is there is copied first, into a folder inside of the recording.
+The present files are copied first, into a folder inside of the recording.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class SetBack:
 
     Args:
         recording: The recording that was cut off.
-        copies: The folder, which does not exist yet, for copies of what is replaced.
-        keep: Folders that are left alone: the store of recordings.
+        copies: The folder, which does not exist yet, for copies of the replaced files.
+        keep: Folders that are not changed: the store of recordings.
     """
 
     def __init__(self, recording: RecordedRun, copies: Path, keep: Iterable[Path]) -> None:
@@ -68,7 +68,7 @@ class SetBack:
         self._left: dict[str, list[Path]] = {}
 
     def run(self, scratch: Path) -> Laid:
-        """SavedPath the files, then set them back. Return what a replay on them needs to know.
+        """Copy the files, then set them back. Return the laid files for a replay on them.
 
         Raises OSError if a file cannot be copied or set back, and CorruptRecording. `scratch` is a folder for notes.
         """
@@ -147,7 +147,7 @@ class SetBack:
         )
 
     def _copy(self, back: Mapping[Path, tuple[FileState, bool]]) -> None:
-        """SavedPath what is there, and list it."""
+        """Copy the present files, and list them."""
         private.folder(self._copies)
         found = [self._copied(path, known=known) for path, (_, known) in back.items()]
         for path, (state, _) in back.items():
@@ -182,7 +182,7 @@ def free_place(folder: Path) -> Path:
 
 
 def undo(copies: Path) -> None:
-    """Put back what was there before, and remove the copies.
+    """Restore the copied files, and remove the copies.
 
     Harmless without any. Raises OSError.
     """

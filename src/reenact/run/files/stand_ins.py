@@ -1,7 +1,6 @@
 """Stand-ins: files whose bytes are not recorded, as the run saw them from outside.
 
-They have the recorded size, mode and time. The time of the last reading tells whether one was opened and read, also
-by native code.
+They have the recorded size, mode and time. The time of the last access shows if one was read, also by native code.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ def fill(target: Path, state: FileState, own: Path | None = None) -> None:
 
 
 def is_module(path: Path) -> bool:
-    """Return True for a file that Python imports: the user's own is the code that is to run."""
+    """Return True for a file that Python imports: a replay runs the user's own."""
     return path.name.endswith(_MODULES)
 
 
 def was_read(path: Path, scratch: str) -> bool:
-    """Return True if a stand-in, whose bytes lie in that scratch folder, may have been read."""
+    """Return True if a stand-in, whose bytes are in that scratch folder, may have been read."""
     try:
         return path.lstat().st_atime_ns != 0 or not system.keeps_reading_times(scratch)
     except OSError:
@@ -47,7 +46,7 @@ def was_read(path: Path, scratch: str) -> bool:
 
 
 def is_left(path: Path, state: FileState) -> bool:
-    """Return True if a stand-in is there as it was written."""
+    """Return True if a stand-in is unchanged."""
     try:
         return path.lstat().st_mtime_ns == (state.mtime or 1)
     except OSError:

@@ -1,7 +1,7 @@
-"""The changed layer of an overlay, written by hand: files, and marks for what is not there.
+"""The changed layer of an overlay, written by hand: files, and marks that hide names.
 
-The form is the kernel's: a device with number 0 hides the name below it. Where that cannot be made, a link of a special
-text stands for it; only `redirect.py` understands that.
+The form is the kernel's: a device with number 0 hides the name below it. Where it cannot be made, a link with a special
+text replaces it, which only `redirect.py` understands.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Upper:
     """One root's changed layer.
 
     Args:
-        root: The folder that it lies over.
+        root: The folder that it covers.
         path: The layer's own folder.
     """
 
@@ -36,7 +36,7 @@ class Upper:
         self.path = path
 
     def write(self, inner: Path, data: bytes, state: FileState) -> bool:
-        """Put a file there. Return False where a name on the way is no folder."""
+        """Put a file there. Return False if a name on the way is no folder."""
         target = self.free(inner)
         if target is None:
             return False
@@ -47,7 +47,7 @@ class Upper:
         return True
 
     def stand_in(self, inner: Path, state: FileState) -> bool:
-        """Put a stand-in there. Return False where a name on the way is no folder."""
+        """Put a stand-in there. Return False if a name on the way is no folder."""
         target = self.free(inner)
         if target is None:
             return False
@@ -92,7 +92,7 @@ class Upper:
                     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     def hide(self, inner: Path) -> bool:
-        """Let nothing be there. Return False if a name on the way is no folder."""
+        """Hide the name there. Return False if a name on the way is no folder."""
         if any(hidden(self.path / each) for each in inner.parents):
             return True
         target = self._at(inner)
@@ -127,7 +127,7 @@ class Upper:
         close(self.path / inner)
 
     def copy(self, into: Path, without: Sequence[str]) -> None:
-        """Copy what the overlay shows into a folder, without some of its folders."""
+        """Copy the content of the overlay into a folder, without some of its folders."""
         into.mkdir(parents=True, exist_ok=True)
         self._copy(Path(), into, frozenset(without), below=True)
 
@@ -179,7 +179,7 @@ class Upper:
         return not any(is_opaque(self.path / each) for each in (inner, *inner.parents))
 
     def _owned(self, target: Path, inner: Path) -> None:
-        """Give it the owner of what is below it, or of the folder above."""
+        """Give a path the owner of the covered one, or of its folder."""
         if sys.platform != "win32" and system.is_root():
             below = self.root / inner
             with suppress(OSError):
@@ -188,7 +188,7 @@ class Upper:
 
 
 def hide(path: Path) -> None:
-    """Make the mark that nothing is there."""
+    """Make the mark that hides a name."""
     if sys.platform != "win32":
         with suppress(OSError, AttributeError):
             os.mknod(path, stat.S_IFCHR, 0)
@@ -197,7 +197,7 @@ def hide(path: Path) -> None:
 
 
 def close(path: Path) -> None:
-    """Mark a folder of the layer, so that nothing shows through it.
+    """Mark a folder of the layer, so that it hides the covered folder.
 
     The kernel lists the marks of hidden names in such a folder as names: they are removed.
     """
@@ -213,7 +213,7 @@ def close(path: Path) -> None:
 
 
 def hidden(path: Path) -> bool:
-    """Return True for the mark that nothing is there."""
+    """Return True for the mark that hides a name."""
     try:
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
@@ -227,7 +227,7 @@ def hidden(path: Path) -> bool:
 
 
 def is_opaque(path: Path) -> bool:
-    """Return True for a folder of the layer through which nothing shows."""
+    """Return True for a folder of the layer that hides the covered folder."""
     if sys.platform == "linux":
         for name in _OPAQUE:
             with suppress(OSError):
@@ -253,7 +253,7 @@ def _attribute(path: Path, name: str) -> bytes:
 def _call(function: str, path: Path, name: str, data: bytes, *rest: int) -> bytes:
     """Call a function of the C library. Raises OSError.
 
-    Python before 3.13 leaves those of extended attributes out on musl.
+    Python before 3.13 lacks those of extended attributes on musl.
     """
     import ctypes  # noqa: PLC0415 - it is rarely needed
 

@@ -21,11 +21,11 @@ _Mark: TypeAlias = tuple[int, int, int] | None
 
 
 class ReplayedUses:
-    """Hears of files as a recorder does, and notes the first change of each path.
+    """Gets the same calls as a recorder of files, and notes the first change of each path.
 
     Args:
         covers: Returns True for a path that is on scratch.
-        replayer: Stops the replay where the program's own code is about to change a file elsewhere.
+        replayer: Stops the replay before the program's own code changes a file elsewhere.
         store: The folder of recordings, which is left out.
         public: Returns the path that the program knows for one in scratch: an open file has that name.
     """
@@ -51,7 +51,7 @@ class ReplayedUses:
         return self.paused
 
     def changing(self, path: str, file: str) -> None:
-        """A path is about to change, which is at present that file."""
+        """Note the present file of a path that is about to change."""
         if not self.paused:
             self._before.setdefault(path, _mark(file))
             self._recent.add(path)
@@ -122,14 +122,14 @@ class ReplayedUses:
         return self._covers(path)
 
     def asked(self, path: str) -> bool:
-        """Nothing changes."""
+        """Do nothing: the program changes no file by this."""
         return False
 
     def listed(self, path: str) -> None:
-        """Nothing changes."""
+        """Do nothing: the program changes no file by this."""
 
     def listed_again(self, path: str) -> bool:
-        """Nothing changes."""
+        """Do nothing: the program changes no file by this."""
         return False
 
     def changes_tree(self, path: str, to: str = "") -> None:
@@ -142,24 +142,24 @@ class ReplayedUses:
         self.used(path, writes=True)
 
     def locks(self, descriptor: int) -> None:
-        """Nothing changes."""
+        """Do nothing: the program changes no file by this."""
 
     def command_begins(self, writes: Collection[str] = ()) -> None:
-        """A replay answers commands."""
+        """Do nothing: a replay answers commands."""
 
     def command_printed(self) -> None:
-        """A replay answers commands."""
+        """Do nothing: a replay answers commands."""
 
     def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
-        """A replay answers commands."""
+        """Do nothing: a replay answers commands."""
 
     def changed(
         self, recorded: Callable[[Path], Path], last: Mapping[Path, FileState]
     ) -> Iterator[tuple[Path, bool]]:
         """Yield the changed paths that the recorded run did not use.
 
-        With True, one that was not there before. `recorded` returns the recorded path of a path of
-        this run. It is to be called as the program sees its files.
+        Each comes with True if it did not exist before. `recorded` returns the recorded path of a path of this run.
+        Call it while the process sees the program's files.
         """
         for name, before in sorted(self._before.items()):
             path, beside = recorded(Path(name)), databases.base_of(name)
@@ -178,9 +178,9 @@ def store_of(recording: RecordedRun) -> Path:
 
 
 def _may_change() -> bool:
-    """Return True behind the recorded part, and inside of an effect.
+    """Return True after the recorded part, and inside of an effect.
 
-    One that runs for real may change files, and a tool that runs again is watched.
+    An effect that runs for real may change files, and a tool that runs again is watched.
     """
     scope = current()
     return scope is None or scope.run.handler.gone_live or "#" in scope.path

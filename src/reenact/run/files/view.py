@@ -28,7 +28,7 @@ class OverlayView:
 
     def __init__(self, uppers: Sequence[Upper], keep: Sequence[str]) -> None:
         self._detached: set[str] = set()
-        """Paths at which nothing of the layer below shows: they are left to native code."""
+        """Paths that hide the covered ones: native code uses them directly."""
         self._uppers = tuple(uppers)
         self._keep = tuple(keep)
 
@@ -104,7 +104,7 @@ class OverlayView:
         return str(target)
 
     def hide(self, path: str) -> None:
-        """Let nothing show through at a path: it was removed."""
+        """Hide a path that was removed."""
         full = self.resolved(path, follow=False)
         upper = self.covers(full)
         if upper is None:
@@ -120,7 +120,7 @@ class OverlayView:
             hide(target)
 
     def detach(self, path: str) -> None:
-        """Leave a path of the layer to native code, which knows no marks and sees nothing below."""
+        """Leave a path of the layer to native code, which sees neither marks nor covered files."""
         full = self.resolved(path, follow=True)
         upper = self.covers(full)
         if upper is None or full in self._detached:
@@ -133,7 +133,7 @@ class OverlayView:
         self._detached.add(full)
 
     def made(self, path: str) -> None:
-        """A folder was made: nothing below it shows through."""
+        """Note that a folder was made, which hides the covered one."""
         full = self.resolved(path, follow=False)
         upper = self.covers(full)
         if upper is not None:

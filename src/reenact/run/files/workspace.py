@@ -1,4 +1,4 @@
-"""Compare the files of a program seen from outside, on the disk that was laid for it."""
+"""Compare the files of a program from outside, on the disk that was laid for it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compared_last(
 
     Args:
         recording: The recording.
-        laid: What was laid for the run.
+        laid: The files that were laid for the run.
         ended: The processes that have ended.
         logs: The files that the module `logging` writes.
         clean: Returns bytes with tokens in place of the recording's secrets.

@@ -24,9 +24,9 @@ _TOKEN = "[[secret:"  # noqa: S105 - how the place of a secret is marked
 
 
 def keyless(effect: Effect) -> str:
-    """Return the reason that a question to a model cannot be sent, or empty.
+    """Return the reason that a model's request cannot be sent, or an empty text.
 
-    The reason is that its key is only the token in a recording.
+    The reason is that its key is only the recording's token for a secret.
     """
     headers = effect.args.get("headers")
     if effect.kind != "http" or not asks_model(effect.kind, effect.name) or not isinstance(headers, dict):

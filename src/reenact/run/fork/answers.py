@@ -50,7 +50,7 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
 
 
 def body(step: Step, old: Edit, path: str, value: Any, where: str) -> Edit:
-    """An HTTP answer with another body, or another value at a path in its JSON."""
+    """Return an HTTP answer with another body, or another value at a path in its JSON."""
     if step.call.kind != "http" or old.pieces is None:
         raise UsageError(f"{where} is no HTTP exchange with a body: set output = …, or error = …")
     if not path:
@@ -118,7 +118,7 @@ def _langchain(old: Edit, text: str) -> Edit | None:
     chunks = [piece for piece in old.pieces if isinstance(piece, dict) and "message" in piece]
     if not chunks or len(chunks) < len(old.pieces):
         return None
-    # What the provider says at the end, the tokens among it, stays.
+    # The provider's last chunk, with the tokens, stays.
     rest = [
         _generation(chunk, "")
         for chunk in chunks[1:]

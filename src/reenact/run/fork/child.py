@@ -93,7 +93,7 @@ class Child:
             raise UsageError(
                 f"{self.folder} cannot be written ({error.strerror}); set REENACT_HOME"
             ) from None
-        # Nothing of it is sent before it has ended: it may come to nothing.
+        # Nothing is sent before the end, as the fork may fail and be deleted.
         self._held = ship.begin(store.root, id, late=True)
         salt = str(parent.header.get("salt", ""))
         redactor = redactor_of(parent.header, self._rules)
@@ -135,12 +135,12 @@ class Child:
         ship.ended(self._store.root, self._held)
 
     def close(self) -> None:
-        """Remove the folder in which the fork's processes left word for each other."""
+        """Remove the folder in which the fork's processes left messages for each other."""
         if self._exchange is not None:
             shutil.rmtree(self._exchange, ignore_errors=True)
 
     def record_files(self) -> None:
-        """Record the files of the live part: the program's disk has begun, as that of the parent."""
+        """Record the files of the live part, on a disk that began as the parent's."""
         asked = self.forker.replayer.cursor.asked
         at = self._point.step.call
         live = None if self._point.edit is not None else at
@@ -167,7 +167,7 @@ class Child:
                     started.copy(log, self._source, self.folder, self._id, self._identity)
         if self._by_reference:
             return self._writer.refer(line, raw)
-        # The parent lies elsewhere, and may be gone tomorrow.
+        # The parent is in another store, and may be deleted.
         if b'"$blob"' in raw:
             shared.fetch(raw, [self._source, *shared.ancestors(self._source)], self.folder)
         return self._writer.append(raw)
@@ -203,8 +203,8 @@ class Child:
     def _header(self, salt: str, rules: dict[str, Tree]) -> dict[str, Tree]:
         parent = self.parent.header
         program = parent.get("program") or {}
-        # Started to fork, this is the program; else the program is whatever the parent says.
-        # But of a foreign parent: what its header says would be this home's own from then on.
+        # In a process that was started to fork, this is the program; else the parent's header names it. The command of
+        # a foreign parent is not copied: it would be trusted as this home's own from then on.
         own = self._plan is not None or consent.allowed(self.parent, self._store.root)
         standing = consent.standing_of(self.parent, self._store.root)
         kept = {name: program[name] for name in _KEPT if name in program and self._plan is None and own}

@@ -1,4 +1,4 @@
-"""Clocks that never go back: behind its step a fork reads on from the last recorded value."""
+"""Clocks that never go back: after its step, a fork continues from the last recorded value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SteadyClocks:
             self._ahead[source] = max(ahead, self._ahead.get(source, ahead))
 
     def go_live(self) -> None:
-        """From here on the real clocks are read."""
+        """Read the real clocks from here on."""
         for source, last in self._last.items():
             self._ahead[source] = last - _now(source)
 

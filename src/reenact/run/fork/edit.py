@@ -1,7 +1,7 @@
 """Parse edits of a recorded answer: `output.status = "lost"`, `error = "KeyError: x"`.
 
-A path leads into the answer as `reenact show ID STEP --json` shows it; the types that were recorded (a tuple, a
-Decimal, a dataclass) stay what they are around and under what is changed.
+A path leads into the answer as `reenact show ID STEP --json` shows it. The recorded types (a tuple, a Decimal, a
+dataclass) around and inside of the changed value stay.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def parse(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def edit_of(recording: RecordedRun, step: Step, change: Change) -> Edit:
-    """The edit of a step's answer. Raises UsageError for one that does not fit it."""
+    """Return the edit of a step's answer. Raises UsageError if it does not fit the answer."""
     old = _recorded(step)
     if callable(change):
         return _computed(step, old, change)
@@ -92,7 +92,7 @@ def edited(before: Step, after: Step) -> list[Mismatch]:
 
 
 def _recorded(step: Step) -> Edit:
-    """The recorded answer, as an edit that changes nothing."""
+    """Return the recorded answer, as an edit that changes nothing."""
     call, log = step.call, step.log
     outcome = call.outcome or {}
     if "error" in outcome:
@@ -125,7 +125,7 @@ def _output(step: Step, old: Edit, rest: str, value: Any, where: str) -> Edit:
 
 
 def _computed(step: Step, old: Edit, change: Callable[[Any], Any]) -> Edit:
-    # The program's own function, which reads the objects that it knows.
+    # The program's own function gets the objects of its own classes.
     given: Any
     if old.error is not None:
         given = codec.rebuild_error(old.error)

@@ -30,11 +30,11 @@ class EventLines:
         printed: The lines of the text that each call's own code printed.
         draws: The lines of the scalars that were read, by scope and source.
         fired: The first line of each wake-up, by scope and name.
-        locked: The line of each lock that another thread takes than before, by lock and count.
+        locked: The line of each take of a lock by another thread than before, by lock and count.
         spawned: The line of each process that was started.
         noted: The lines of remarks that belong to no call.
         holes: The lines of the remarks that a part of each call is missing.
-        before: The lines of other events (snapshots, say) that stand before each call's question.
+        before: The lines of other events (snapshots, for example) before each call's question.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,11 +67,11 @@ class EventLines:
         return Counter(str(event["name"]) for event in events if event["event"] == "snapshot")
 
     def raw(self, line: int) -> bytes:
-        """The line there, without its sum."""
+        """Return that line without its sum."""
         return chain.bare(self._raw[line - 1])
 
     def time(self, line: int) -> float | None:
-        """The seconds that stand there, where the event has some."""
+        """Return the time of the event on that line in seconds, or None without one."""
         return self._times.get(line)
 
     def call_at(self, line: int) -> int | None:

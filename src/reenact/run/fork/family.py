@@ -1,4 +1,4 @@
-"""The processes of a fork: before the step as in a replay, behind it as in a recording."""
+"""The processes of a fork: before the step as in a replay, after it as in a recording."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ForkProcesses(Family):
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         if self._forker.reached or not self.replayed.knows(scope, name):
-            # Behind an edited answer a process may be given something else than was recorded.
+            # After an edited answer, a process may be started with other arguments than recorded.
             self._forker.departs()
         now = self._now
         if now is not self.replayed and not _joins(command):
@@ -103,7 +103,7 @@ class ForkProcesses(Family):
     def settle(self) -> Divergence | None:
         """Wait until the processes before the step have ended; return their first departure.
 
-        They had ended before it when the parent was recorded.
+        In the parent's recording, they ended before the step.
         """
         replayed, still = self.replayed, StandStill(joined=False)
         if not replayed.started:

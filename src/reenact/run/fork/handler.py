@@ -1,4 +1,4 @@
-"""The handler of a fork: the parent answers up to a step, then the world; all is recorded.
+"""The handler of a fork: answered from the parent up to a step, then live; all is recorded.
 
 An answer of the parent is written as a reference to the parent's line, in the order of the fork.
 """
@@ -42,7 +42,7 @@ class Forker(Handler):
         lines: The line numbers of the parent's file.
         log: The parent's process.
         at: The call; None: there is no such step.
-        edit: Its answer, in the place of the recorded one; None to let it go live.
+        edit: Its answer instead of the recorded one; None to let it go live.
         share: Writes a reference to a line of the parent's.
         guard: Decides what may run for real.
     """
@@ -70,7 +70,7 @@ class Forker(Handler):
         """The reason that the fork could not go on, if any."""
         self.on_stop: Callable[[], None] = lambda: None
         self.on_live: Callable[[], None] = lambda: None
-        """Called once, when the world answers from here on."""
+        """Called once, when calls run for real from here on."""
         self.before_live: Callable[[], Divergence | None] = lambda: None
         """Called before the step: waits for processes, and returns their departure, if any."""
         self.model: str | None = None
@@ -89,7 +89,7 @@ class Forker(Handler):
         self._asking: set[int | None] = set()
         self._answered = False
         self._live_steps = 0
-        # What was still in flight when the parent was cut off has no answer: it is asked again.
+        # Calls that were in flight when the parent was cut off have no answer: they are made again.
         replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
         if at is None:
             return
@@ -129,7 +129,7 @@ class Forker(Handler):
                 return self._ask(effect, scope, ordinal)
             self.replayer.state.lenient()
         if isinstance(decision, Ticket) and decision.order is None:
-            # It has no place of its own: behind all that is recorded.
+            # It has no recorded place: it comes after all that is recorded.
             decision.order = len(self._log.times)
         with self._lock:
             self._sharing.question(decision.call)
@@ -152,7 +152,7 @@ class Forker(Handler):
         if ticket.again:
             self._ended_again(ticket, outcome)
         elif self.stop is None:
-            # Of a call of the parent's that ran for real, the inside is partly the parent's: it is not told.
+            # The inside of a parent's call that ran for real is partly the parent's: it is left out.
             again = ticket.tool is not None and ticket.call in self._log.calls
             self.recorder.leave(replace(ticket, tool=None) if again else ticket, outcome)
 
@@ -219,7 +219,7 @@ class Forker(Handler):
         place = self.replayer.due(scope, name)
         behind = place is not None and self._at is not None and place >= self._at.place
         if name == _NEVER and behind and self._edit is None:
-            # Whether a job is cancelled behind the step is for the fork to find out.
+            # After the step, the fork itself decides if a job is cancelled.
             return None
         return place
 
@@ -269,14 +269,14 @@ class Forker(Handler):
         return self.replayer.poison
 
     def lets_live(self, kind: str, label: str) -> bool:
-        """Return True if that may reach the world past the boundary.
+        """Return True if that kind of call may run for real without crossing the boundary.
 
-        Behind an edit it is a departure like any question.
+        After an edit, it is a departure like any question.
         """
         return self.replayer.lets_live(kind, label) or self.departs()
 
     def departs(self) -> bool:
-        """Handle a departure from the parent: behind an edit, the fork goes live there."""
+        """Handle a departure from the parent: after an edit, the fork goes live there."""
         if self.reached and not self.gone_live and self.replayer.poison is None:
             self.replayer.state.go_live()
         return self.gone_live
@@ -303,7 +303,7 @@ class Forker(Handler):
             self.gate.act(effect, scope)
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
-        """The program starts a process."""
+        """Record a process that the program starts."""
         self.recorder.alone = False
         line = self._lines.spawned.get(process)
         with self._lock:
@@ -315,7 +315,7 @@ class Forker(Handler):
     # -- going live ------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Let the processes that were started before end; one that departs ends the run."""
+        """Wait for the end of the processes started before; one that departs ends the run."""
         departure = self.before_live()
         if departure is not None:
             raise self.replayer.state.halt(departure)
@@ -357,7 +357,7 @@ class Forker(Handler):
         return decision
 
     def _runs_again(self, effect: Effect, scope: Scope, ticket: Ticket) -> None:
-        """Decide on a call of the parent's that runs for real though it lies before the step."""
+        """Decide on a call of the parent's that runs for real though it is before the step."""
         call = self._log.calls[ticket.call or 0]
         if call.number in self.replayer.opened and (self._at is None or call.number != self._at.number):
             why = "it was in flight when the recording was cut off"

@@ -27,7 +27,7 @@ def record_files(
 ) -> None:
     """Record the files that the program uses and changes from here on.
 
-    What differs from the recorded files by then is recorded as changed from outside.
+    Files that differ from the recorded ones by then are recorded as changed from outside.
 
     Args:
         run: The run under way.
@@ -39,7 +39,7 @@ def record_files(
         until: The time of that recording that the program has come to; None: that of the last outcome.
     """
     last = last_received(received)
-    # What is changed here comes after the last outcome, and before a call that is made now.
+    # Changes found here come after the last outcome, and before a call that is made now.
     recorder.snapshots.last = 0 if last is None else last.number
     with entered(None), nullcontext() if run.view is None else run.view.shown():
         folders = (*script_folders(), str(Path.cwd()), *map(str, whole_roots(recording)))

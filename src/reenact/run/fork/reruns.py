@@ -1,7 +1,7 @@
-"""Run tools again in a fork before its step: the program's own state is as recorded.
+"""Run tools again in a fork before its step, so that the program's own state is as recorded.
 
 A tool that had ended before the step runs again as in a replay. Its lines in the fork refer to the parent's: each is
-written when it happens again, and those that are left when the tool ends.
+written when its event happens again, and the others when the tool ends.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Reruns:
         return ""
 
     def begin(self, ticket: Ticket) -> bool:
-        """Take notice of a call that is about to run. Return True for a tool that runs again."""
+        """Note a call that is about to run. Return True for a tool that runs again."""
         if ticket.again and ticket.call is not None:
             self._begun.add(ticket.call)
         return ticket.again

@@ -1,4 +1,4 @@
-"""Go on with a recording that was cut off: it answers first, then the world, in one file."""
+"""Go on with a recording that was cut off: answered from it first, then live, in one file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FILES = "file:"
 
 
 class _Noticed(Sharing):
-    """Takes notice of recorded events that come to pass again; they stand in the file already."""
+    """Notes recorded events that happen again, without writing: the file has them already."""
 
     def question(self, number: int) -> None:
         self.written[number] = None
@@ -45,7 +45,7 @@ class Resumer(Forker):
         log: The recorded process.
         guard: Decides which calls in flight are made again, and about new calls that the user's rules name.
         release: Lets the writer write.
-        lives: Called when the world answers from here on.
+        lives: Called when calls run for real from here on.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Resumer(Forker):
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if not ticket.again:
-            # Of a call that was made again, the inside may be partly of the first time, and behind a refusal it is
-            # not recorded: it is not told. The outcome is written though another thread was stopped: what has
-            # happened must not be asked again.
+            # The inside of a call that was made again may be partly of the first time, and after a refusal it is not
+            # recorded: it is left out. The outcome is written even if another thread was stopped: a call that has been
+            # made must not be repeated.
             begun = ticket.call in self._log.calls and self._lines.inside(ticket.call)
             partly = ticket.tool is not None and bool(begun or self._ends())
             self.recorder.leave(replace(ticket, tool=None) if partly else ticket, outcome)
@@ -139,7 +139,7 @@ class Resumer(Forker):
         if self._ends():
             return live()
         if source.startswith(_FILES) and scope.call in self._unfinished:
-            # A call that is made again sees the files as they are; its keys and random numbers stay.
+            # A call that is made again sees the present files; its keys and random numbers stay.
             return live()
         with self._lock:
             key = self.replayer.terms.name(scope.path), source
@@ -164,7 +164,7 @@ class Resumer(Forker):
     def lost(self) -> CallRecord | None:
         """Return the first recorded answer that the program has not asked for, or None.
 
-        A call that is made again need not ask all again: it finds the world as it is now.
+        A call that is made again need not repeat all questions: the world may have changed.
         """
         missing = self.replayer.cursor.missing()
         return next((c for c in missing if not _unfinished(c) and c.within not in self._unfinished), None)
@@ -205,12 +205,12 @@ class Resumer(Forker):
         return None
 
     def _new(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
-        """Let a question that was never asked run for real, unless the user's rules say otherwise."""
+        """Let a question that is not recorded run for real, unless the user's rules refuse it."""
         if self.gate.guard.policy.rule(act_of(effect)) is not None:
             return self._ask(effect, scope, ordinal)
         ticket = self.recorder.question(effect, scope, ordinal)
         if not self.gone_live:
-            # It is asked inside of a call that is made again: its outcome comes behind all that is recorded.
+            # It is inside of a call that is made again: its outcome comes after all that is recorded.
             ticket.order = len(self._log.times)
             ticket.code = _runs_code(effect)
         return ticket
@@ -233,7 +233,7 @@ class Resumer(Forker):
             step = self.replayer.step_of(call.number)
             self._refused(self.gate.guard.refusal(ruling, step, f"{IN_FLIGHT} ({ruling.basis})"))
         if not self.gone_live and not any(each.within == call.number for each in self._log.calls.values()):
-            # It changes files behind all that is recorded, as its outcome comes behind it.
+            # Its changes of files, as its outcome, come after all that is recorded.
             self.turnstile.reach_end()
         self._begins()
         text = f"{call.label} was in flight and was asked again"
@@ -247,7 +247,7 @@ class Resumer(Forker):
         return ticket
 
     def _reach_end(self) -> None:
-        """Have other threads take what is recorded for them; then the world answers."""
+        """Let other threads take their recorded answers first; then calls run for real."""
         self.turnstile.reach_end()
         if not self.turnstile.over_all() and (call := self.lost()) is not None:
             step = self.replayer.step_of(call.number)
@@ -261,11 +261,11 @@ class Resumer(Forker):
         self._lives()
 
     def _kept_snapshots(self) -> Counter[str]:
-        """Count all snapshots: also those before calls in flight stand in the file."""
+        """Count all snapshots: the file also has those before calls in flight."""
         return Counter({name: len(taken) for name, taken in self._log.snapshots.items()})
 
     def _begins(self) -> None:
-        """Something goes live: the recording goes on here."""
+        """Go on with the recording: something goes live."""
         if self.gone_live and not self._checked:
             self._checked = True
             if (call := self.lost()) is not None:
@@ -286,20 +286,20 @@ def _unfinished(call: CallRecord) -> bool:
 
 
 def _overlapped(calls: list[CallRecord]) -> bool:
-    """Return True if several calls were in flight: their addresses alone tell them apart."""
+    """Return True if several calls were in flight: only their addresses distinguish them."""
     return sum(map(_unfinished, calls)) > 1
 
 
 def _runs_code(effect: Effect) -> bool:
-    """Return True if code of the program answers: it waits for nothing outside by itself."""
+    """Return True if the program's own code answers, which does not itself wait for the world."""
     return effect.source is not None and not effect.leaf
 
 
 def _nowhere(effect: Effect, call: CallRecord) -> str:
-    """Withhold no tool from running again."""
+    """Return no reason against running a tool again."""
     return ""
 
 
 def _nothing(line: int) -> bool:
-    """Write nothing: the line stands in the file."""
+    """Write nothing: the file has the line."""
     return True

@@ -93,7 +93,7 @@ class Resumption:
     def _set_back(self) -> ReplayedFiles | None:
         """Set the files back, so that the program changes them again as it did. Raises UsageError.
 
-        What answered calls had changed is brought when they are answered.
+        The changes of answered calls are applied with their answers.
         """
         copies = self._plan.options.get(COPIES)
         if not copies or not system.FILES:
@@ -137,7 +137,7 @@ class Resumption:
         )
 
     def _lives(self) -> None:
-        """Record files from here on, behind the last recorded answer, if they were before."""
+        """Record files from here on, after the last recorded answer, if they were recorded before."""
         if self._begun:
             return
         self._begun = True

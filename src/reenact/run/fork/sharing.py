@@ -36,12 +36,12 @@ class Sharing:
         self._write = write
 
     def share(self, line: int) -> bool:
-        """Write down that a line of the parent's came to pass. Return False if writing has stopped."""
+        """Refer to a parent's line that happens again. Return False if writing has stopped."""
         self._shared.add(line)
         written = self._write(line)
         t = self._lines.time(line)
         if t is not None:
-            # What is written next goes on from there.
+            # Later times continue from there.
             self._recorder.started = perf_counter() - t
         return written
 
@@ -50,7 +50,7 @@ class Sharing:
         self._recorder.started = perf_counter() - max(t, self._recorder.seconds())
 
     def _aside(self, line: int) -> None:
-        """A line that comes along with others, once."""
+        """Write a line that comes along with others, once."""
         if line not in self._shared:
             self.share(line)
 
@@ -65,7 +65,7 @@ class Sharing:
         if bases - {None} <= self.written.keys():
             step = self._recorder.counted(lambda: self.share(self._lines.called[number]))
         else:
-            # What it was written against has not come to pass here.
+            # The line that it refers to has not happened here.
             whole = codec.dumps({**call.called, "args": args})
             step = self._recorder.counted(lambda: self._recorder.append(whole))
         self.written[number] = step

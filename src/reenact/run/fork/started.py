@@ -27,7 +27,7 @@ from reenact.run.plan import key
 
 
 def around(log: Log, call: CallRecord) -> set[int]:
-    """Return the calls that a call happened inside of: they have to run, for it to be asked."""
+    """Return the calls around a call, which have to run for it to be made."""
     return {each.number for each in enclosing(log, call.within)}
 
 
@@ -101,7 +101,7 @@ def _flaw(main: Log, log: Log, call: CallRecord, opened: set[int], again: str) -
 
 
 def _spawned(main: Log, log: Log) -> Mapping[str, Tree] | None:
-    """Return the event of the program that a process was started by, or None."""
+    """Return the program's event that started a process, or None."""
     return next((line for path, line in main.spawned.items() if belongs(log, path)), None)
 
 
@@ -114,8 +114,8 @@ def _ended(log: Log) -> float:
 def check_whole(recording: RecordedRun) -> None:
     """Raise UsageError if a recording of several processes cannot be resumed.
 
-    A process that a tool has started need not run again: the tool is answered, or is made again as a whole. Another
-    one replays its file, if it had ended before the last answer that the program had received.
+    A process that a tool has started need not run again: the tool is answered, or made again as a whole. Any other
+    process replays its file, if it had ended before the last answer that the program had received.
     """
     main = recording.logs[0]
     live = max(main.times, default=0.0)
@@ -140,7 +140,7 @@ def check_whole(recording: RecordedRun) -> None:
 
 
 def belongs(log: Log, path: str) -> bool:
-    """Return True if a process was started under a path, or by one that was."""
+    """Return True if a process was started under a path, or by a process that was."""
     return log.process == path or log.process.startswith((f"{path}~", f"{path}/"))
 
 
