@@ -25,13 +25,13 @@ class Attempt:
     """One replay.
 
     Attributes:
-        status: The exit status, or None where it took too long.
-        lines: What it wrote to standard output, without durations and memory addresses.
-        verdict: What the replay amounted to, or None where there is none.
-        failed: Why there is none.
-        complaint: The last line that it wrote to standard error.
+        status: The exit status, or None if it took too long.
+        lines: Its standard output, without durations and memory addresses.
+        verdict: The replay's verdict, or None.
+        failed: The reason that there is no verdict.
+        complaint: The last line of its standard error.
         seconds: Its duration.
-        warnings: What differs from when it was recorded.
+        warnings: The differences from the recorded environment.
     """
 
     status: int | None
@@ -80,7 +80,7 @@ class Reproduction:
 
 
 def judge(recording: RecordedRun, attempts: Sequence[Attempt]) -> Reproduction:
-    """Tell them together."""
+    """Judge the replays together."""
     uncovered = tuple(_uncovered(recording, attempts))
     unable = next((why for attempt in attempts if (why := _unable(recording, attempt))), "")
     made = [attempt for attempt in attempts if not _unable(recording, attempt)]
@@ -106,7 +106,7 @@ def judge(recording: RecordedRun, attempts: Sequence[Attempt]) -> Reproduction:
 
 
 def departed(recording: RecordedRun, attempt: Attempt) -> FirstDeparture | None:
-    """Return where a replay was not as recorded, or None for a faithful one."""
+    """Return the place where a replay was not as recorded, or None for a faithful one."""
     if why := _unable(recording, attempt):
         return FirstDeparture(None, why, (why,))
     verdict = attempt.verdict
@@ -142,7 +142,7 @@ def _unable(recording: RecordedRun, attempt: Attempt) -> str:
 
 
 def _parting(one: Attempt, other: Attempt, number: int) -> str:
-    """The first place where two replays differ, or nothing."""
+    """Return the first place where two replays differ, or an empty text."""
     firsts = [attempt.verdict.divergence if attempt.verdict is not None else None for attempt in (one, other)]
     places = [(each.kind, each.address) if each is not None else None for each in firsts]
     if places[0] != places[1]:

@@ -37,15 +37,15 @@ class Alike(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that the two runs were told differently.
+    """An answer, or a series of reads, that differs between the two runs.
 
     Attributes:
-        name: What it is, in a few words: `step 7, model gpt-4o`, or `the reads of entropy:urandom in main`.
-        step: The bad run's step, or None where it is no answer but a series of reads.
+        name: A short name: `step 7, model gpt-4o`, or `the reads of entropy:urandom in main`.
+        step: The bad run's step, or None for a series of reads.
         other: The good run's step.
-        alike: How alike the questions are.
-        bad, good: What the answers say, as text.
-        reads: Scope path and source, where it is a series of reads.
+        alike: The likeness of the questions.
+        bad, good: The answers as text.
+        reads: Scope path and source of a series of reads.
     """
 
     name: str
@@ -59,13 +59,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """All that two runs were told differently.
+    """All answers and reads that differ between two runs.
 
     Attributes:
-        answers: The most telling first: to equal questions before others, early ones before late ones.
+        answers: The most relevant first: those to equal questions before others, early ones before late ones.
         reads: Clocks, entropy, variables.
-        shared: How many steps have a counterpart at all.
-        fixed: Answers that differ and cannot be given in the other run: cancelled, cut off, or broken streams.
+        shared: The number of steps with a counterpart.
+        fixed: Different answers that cannot be given in the other run: cancelled, cut off, or broken streams.
     """
 
     answers: tuple[Change, ...]
@@ -80,7 +80,7 @@ class DecisiveSearch:
 
     Attributes:
         changes: The smallest set that was found to change the outcome, or None.
-        minimal: No smaller part of it does; False where the trials were used up before that was sure.
+        minimal: No smaller part of it does; False if the trials were used up before that was certain.
         spent: The trials were used up.
     """
 
@@ -138,7 +138,7 @@ def _change(bad: StepFacts, good: StepFacts) -> Change:
 def _reads(log: Log, other: Log) -> Iterator[Change]:
     for (path, source), values in log.draws.items():
         others = other.draws.get((path, source))
-        # Files are read live: only what tells one content from another is recorded.
+        # Files are read live: a recording only has digests, status and times of them.
         if source.startswith(("file:", "times:")):
             continue
         if others is not None and codec.packed(others) != codec.packed(values):
@@ -154,7 +154,7 @@ def _lives(call: CallRecord, live: Collection[str]) -> bool:
 
 
 def _answered_outside(log: Log, call: CallRecord, live: Collection[str]) -> bool:
-    """Return True if a call lies inside one that is answered whole: then it is never asked."""
+    """Return True if a call is inside of one that is answered whole: then it is never made."""
     while call.within is not None and call.within in log.calls:
         call = log.calls[call.within]
         if not _lives(call, live):
@@ -177,7 +177,7 @@ def _shown(about: StepFacts) -> str:
 def _widening(found: Differences) -> Iterator[Sequence[Change]]:
     """Yield the changes to try first, and those to add if the outcome does not turn."""
     yield [change for change in found.answers if change.alike is not Alike.PLACE]
-    # An answer to another question: given in its place, a last answer turns most outcomes, and says nothing.
+    # Last, answers to other questions: a last answer from the other run changes most outcomes, and explains nothing.
     yield [change for change in found.answers if change.alike is Alike.PLACE]
     yield found.reads
 
@@ -189,13 +189,14 @@ class _Spent(Exception):
 def search(found: Differences, test: Test, *, trials: int) -> DecisiveSearch:
     """Find a smallest set of changes that makes the outcome good.
 
-    First all answers to equal questions at once; if that is not enough, those at equal places too, and then the reads:
-    else there is nothing to find. Then each by itself, since mostly one is decisive; then ever smaller parts.
+    First, all answers to equal questions are changed at once. If that is not enough, those at equal places are added,
+    and then the reads; if that is not enough, there is nothing to find. Then each change is tried alone, since mostly
+    one is decisive, and then ever smaller parts.
 
     Args:
-        found: What may be changed.
+        found: The possible changes.
         test: Runs a trial with these changes.
-        trials: How many trials there may be.
+        trials: The maximum number of trials.
     """
     known: dict[frozenset[Change], Result] = {}
     best: list[Change] | None = None
@@ -229,7 +230,7 @@ def search(found: Differences, test: Test, *, trials: int) -> DecisiveSearch:
 
 
 def _shrink(changes: Sequence[Change], good: Callable[[Iterable[Change]], bool]) -> None:
-    """Zeller's ddmin: parts, then what is left without one of them, ever finer."""
+    """Zeller's ddmin: try parts, then the complement of each part, ever finer."""
     parts = 2
     while len(changes) > 1:
         size = -(-len(changes) // parts)

@@ -32,10 +32,10 @@ class RepeatedQuestion:
     Attributes:
         steps: The steps that asked it.
         label: Method and place.
-        change: In a word: `same`, `the API changed`, `the data changed`, `only times changed`, `rate limited`,
+        change: The kind of change: `same`, `the API changed`, `the data changed`, `only times changed`, `rate limited`,
             `refused without its credentials`, `gone`, `failing`, `not answered`, `not asked`.
-        detail: One sentence more.
-        mismatches: What differs, part by part; the first dozen.
+        detail: One more sentence.
+        mismatches: The first dozen differences, part by part.
         left_out: The headers that were not sent, since their values were replaced as secrets.
     """
 
@@ -48,7 +48,7 @@ class RepeatedQuestion:
 
 
 def compare(recorded: Reply, now: Reply, *, credentials: bool) -> tuple[str, str, tuple[Mismatch, ...]]:
-    """Return the changes: in a word, in a sentence, and part by part.
+    """Return the kind of change, a sentence, and the differences part by part.
 
     `credentials`: all recorded credentials were sent.
     """

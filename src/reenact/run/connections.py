@@ -1,7 +1,7 @@
 """Limit a server's connections: their number, and the time to send a request.
 
-Uvicorn has a time limit for idle connections alone. A client that sends a request line by line, or a body byte by
-byte, would hold a connection for as long as it likes.
+Uvicorn only has a time limit for idle connections. A client that sends a request line by line, or a body byte by byte,
+could keep a connection forever.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Connection(H11Protocol):
             return None
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
-        # Idle behind an answer: uvicorn has a limit for that, until the next request begins.
+        # Idle after an answer: uvicorn has a limit for that, until the next request begins.
         return "head" if self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None else None
 
     def _progress(self, state: str) -> int:
@@ -116,7 +116,7 @@ class Connection(H11Protocol):
 
     def _late(self, state: str, now: float) -> bool:
         seconds, least = {"head": (HEAD, None), "body": (BODY, LEAST), "reading": (STALLED, 1)}[state]
-        # Of the marks that are old enough the newest is what is compared with.
+        # Compare with the newest of the marks that are old enough.
         while len(self._marks) > 1 and now - self._marks[1][1] >= seconds:
             del self._marks[0]
         _, since, before = self._marks[0]

@@ -21,11 +21,11 @@ _WRITERS = frozenset({"click", "logging", "loguru", "structlog", "traceback", "t
 _LINE = lazy(r"(?<=\.py:)\d+|(?<=Exception in thread Thread-)\d+")
 _FOLDERS = lazy(r"(?<![\w./])/(?:[^\s/:\"']+/)+")
 _AT_MOST = 8192
-"""Characters of a line without an end that are kept until its end comes."""
+"""The maximum number of kept characters of an unfinished line."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _OF_GROUP = lazy(r"^ +(?:\| )+(?=\S)")
-"""The mark before an error of a group; before its frames stand more spaces."""
+"""The mark before an error of a group; its frames have more spaces."""
 _END_OF_GROUP = lazy(r"^ +\+-{30,}$")
 _CHAINED = (
     "The above exception was the direct cause of the following exception:",
@@ -34,11 +34,12 @@ _CHAINED = (
 
 
 class ErrorOutput(Output):
-    """Records what the program's own code writes to `sys.stderr`, outside of its recorded calls.
+    """Records the lines that the program's own code writes to `sys.stderr`, outside of calls.
 
-    Libraries write what a replay need not repeat: logs of connections, warnings of the garbage collector. Left out are
-    the frames of tracebacks, what a line showed before it was drawn again, and the numbers of this process and its
-    threads. The error that ends the program, or one of its threads, counts as written by it.
+    The output of libraries is not recorded, since a replay need not repeat it: logs of connections, warnings of the
+    garbage collector. Frames of tracebacks, earlier states of a line that is drawn again, and the numbers of this
+    process and its threads are left out. The error that ends the program, or one of its threads, counts as written by
+    the program.
     """
 
     NAME = "stderr"
@@ -67,7 +68,7 @@ class ErrorOutput(Output):
 
     def heard(self, text: str) -> None:
         """Count text as written, once its line is whole."""
-        # The number alone may be that of a thread which has ended, in one run and not in the other.
+        # Number and name: the number alone may be that of an ended thread, in one run and not in the other.
         thread = threading.get_ident(), threading.current_thread().name
         lines = self._lines.get(thread)
         if lines is None:
@@ -91,7 +92,7 @@ class _Lines:
     """The lines of one thread.
 
     Attributes:
-        errors: Whether errors were kept that earlier versions left out: those of groups, and before another traceback.
+        errors: True if errors were kept that earlier versions left out: those of groups, and before another traceback.
     """
 
     __slots__ = ("_begun", "_held", "_traced", "errors")
@@ -147,15 +148,15 @@ def _numberless(line: str) -> str:
 
 
 def _masked(text: str) -> str:
-    """Mask what differs between two runs in the lines of logs and warnings."""
+    """Mask the parts of lines of logs and warnings that differ between two runs."""
     return masked(TIME.sub("…", _LINE.sub("…", _FOLDERS.sub("…/", text))))
 
 
 def _ends(frame: FrameType | None) -> bool:
-    """Return True if the interpreter writes why the program ends, or a thread of it.
+    """Return True if the interpreter writes the error that ends the program or a thread.
 
-    It writes without a frame at the end of the program, and from `threading` at the end of a thread. From Python 3.13
-    on `traceback` writes for it.
+    It writes without a frame at the end of the program, and from `threading` at the end of a thread; from Python 3.13
+    on, through `traceback`.
     """
     while frame is not None and frame.f_globals.get("__name__") == "traceback":
         frame = frame.f_back

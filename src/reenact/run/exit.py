@@ -1,4 +1,4 @@
-"""The end of a process, in whatever way it comes."""
+"""The end of a process, in any way."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _endings: dict[int, Ending] = {}
 
 
 def on_exit(ending: Ending) -> None:
-    """Call `ending` with the exit status (None: not known) when this very process ends.
+    """Call `ending` with the exit status (None: unknown) when this process ends.
 
-    The last one given counts: a fork has its own.
+    The last one counts: a forked process registers its own.
     """
     if not _endings:
         processes.at_exit(end)
@@ -27,13 +27,13 @@ def on_exit(ending: Ending) -> None:
 
 
 def moved(known: int) -> None:
-    """Register that this process, a copy, takes the place of another."""
+    """Register that this process, a copy, replaces another one."""
     if known in _endings:
         _endings[os.getpid()] = _endings.pop(known)
 
 
 def end(code: int | None = None) -> None:
-    """The process ends now. Harmless when called again, or in a fork that has not taken part."""
+    """Call the registered function now. Harmless when called again, or in a fork without one."""
     ending = _endings.pop(os.getpid(), None)
     if ending is not None:
         try:
@@ -44,9 +44,9 @@ def end(code: int | None = None) -> None:
 
 
 def _ends_by_interrupt() -> None:
-    """Let Python end itself by SIGINT behind an interrupt that nothing has caught.
+    """Let Python end itself by SIGINT after an uncaught interrupt.
 
-    It has marked this to itself, and forgets it as soon as a text of code runs (a class is made, say).
+    Python keeps a flag for that, which it clears when code is compiled from text (when a class is made, for example).
     """
     if getattr(sys, "last_type", None) is KeyboardInterrupt:
         with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The gate to the world: live calls of a fork, by the policy.
+"""The gate for live calls of a fork, controlled by the policy.
 
 A refused call is written as in flight, and the program ends there. A call that the policy answers is written with its
 answer, which names the mode.
@@ -68,7 +68,7 @@ class LiveGate:
         return ticket
 
     def again(self, ruling: Ruling, ticket: Ticket, why: str) -> None:
-        """Let a recorded call run again though it lies before the step of a fork, or refuse it."""
+        """Let a recorded call before the step of a fork run again, or refuse it."""
         step = self._step(ticket.call)
         if ruling.mode != "live":
             self._stop(self.guard.refusal(ruling, step, f"{why} ({ruling.basis})"))
@@ -78,13 +78,13 @@ class LiveGate:
         self.watch(ruling, ticket, step)
 
     def watch(self, ruling: Ruling, ticket: Ticket, step: int) -> None:
-        """Note a call that runs for real, and watch what it does to the world."""
+        """Note a call that runs for real, and watch its acts."""
         self.guard.went(ticket.call, ruling)
         if ticket.tool is not None and not ruling.covers and ticket.call is not None:
             ticket.tool.permit = partial(self._permit, ruling, ticket.call, step)
 
     def act(self, effect: Effect, scope: Scope) -> None:
-        """Let an act happen that crosses no boundary, or refuse it."""
+        """Allow an act that does not cross the boundary, or refuse it."""
         ruling = self.guard.rule(effect, scope.call)
         if ruling.mode == "live":
             self.guard.went(None, ruling)
@@ -94,7 +94,7 @@ class LiveGate:
         self._stop(self.guard.refusal(ruling, step))
 
     def _permit(self, ruling: Ruling, call: int, step: int, what: str) -> None:
-        """Decide on an act inside of a tool that was let through as one that only reads."""
+        """Decide on an act inside of a tool that runs because it only reads."""
         if self.guard.covers(call):
             return
         found = self.guard.asked(ruling.act, f"it {what}")

@@ -45,14 +45,14 @@ class GuardPlan:
     providers: tuple[str, ...] = ()
 
     def tree(self) -> dict[str, Any]:
-        """For the plan of a process."""
+        """Return the policy as a part of a process's plan."""
         names = ("parent", "terminal", "folder", "command")
         lists = {"words": list(self.words), "providers": list(self.providers)}
         return {**lists, **{name: getattr(self, name) for name in names}}
 
     @classmethod
     def of(cls, tree: Mapping[str, Any]) -> GuardPlan:
-        """The plan that `tree` gave."""
+        """Return the policy of a process's plan."""
         return cls(**{**tree, "words": tuple(tree["words"]), "providers": tuple(tree["providers"])})
 
     def check_functions(self) -> None:
@@ -77,7 +77,7 @@ class GuardPlan:
     # -- the user --------------------------------------------------------------------------------------------
 
     def ask(self, target: str, question: str) -> bool | None:
-        """Ask on the terminal, once a target in all processes; None if it cannot be asked."""
+        """Ask on the terminal, once for a target in all processes; None without a terminal."""
         known = self._answer(target)
         if known is not None:
             return known
@@ -110,7 +110,7 @@ class GuardPlan:
 
     @property
     def refused(self) -> str:
-        """The refusal that another process has left; empty if there is none."""
+        """Return the refusal that another process has left; empty if there is none."""
         if not self.folder:
             return ""
         try:

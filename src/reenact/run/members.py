@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.05
 _WORKER = lazy(r"/proc:(?:worker|_process_worker)\.")
-"""In the path of a worker of a pool."""
+"""Part of the path of a pool's worker."""
 
 
 class Member:
-    """A process that was started by the program of a run, and takes its part in it."""
+    """A process that the program of a run has started, and that records or replays its part."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -64,16 +64,16 @@ class Member:
 
     @property
     def recorder(self) -> Recorder | None:
-        """The recorder behind it, if this is a recording."""
+        """The recorder of this process, if this is a recording."""
         return self._recorder
 
     @property
     def replayer(self) -> Replayer | None:
-        """The replayer behind it, if this is a replay."""
+        """The replayer of this process, if this is a replay."""
         return self._replayer
 
     def record(self) -> Run:
-        """Begin to write a file beside the others."""
+        """Begin to record this process, in a file beside the others."""
         folder = Path(self.plan.folder)
         header = header_of(folder)
         plan, writer = self._claim(folder)
@@ -135,7 +135,7 @@ class Member:
         if log is None and not ordinal:
             _wait_to_be_killed()
         if log is None:
-            # Its own header only: whatever it asks for is more than was recorded.
+            # Nothing is recorded of this process: each of its questions is a departure.
             log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
         self._files = files = files_of(recording, log, self._replayer, self.plan.options.get(FILES, ""))
@@ -144,7 +144,7 @@ class Member:
         run.view, run.commands = (files.view, files.asked) if files is not None else (None, None)
         scratch = self.plan.options.get(FILES, "")
         run.files = sensor_of(files, recording, self._replayer, scratch)
-        # Where the whole run was cut off, nothing kills this process now.
+        # If the whole run was cut off, this process was not killed alone: nothing kills it now.
         run.killed = log.sealed is None and recording.logs[0].sealed is not None
         tell_of(run, recording.header)
         # A later version may have resumed or forked the recording, and this process is of that part.
@@ -157,7 +157,7 @@ class Member:
         return run
 
     def _report_so_far(self) -> None:
-        """Report the verdict, if all was asked for: the pool may end its worker at any moment."""
+        """Report the verdict once all is requested: the pool may end its worker at any moment."""
         verdict = self.verdict()
         if verdict.divergences or not verdict.missing:
             report(self.plan, verdict=verdict_tree(verdict), halted=False, logs=sorted(logs()))
@@ -168,7 +168,7 @@ class Member:
             run = self.run = Run(handler, turnstile, replaying=replaying, root=self.plan.process)
             stdlib.begin(run)
         else:
-            # Forked: what refers to the parent's run is this process's from here on.
+            # A fork: objects that refer to the parent's run now refer to this process's.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
             run.times, run.unreceived = GivenTimes(), Unreceived()
             run.replaying, run.forked = replaying, run.forked and not replaying
@@ -179,11 +179,11 @@ class Member:
         return run
 
     def forked_from(self, run: Run) -> None:
-        """Take the part of a fork: the run and the streams of the process that it is a fork of."""
+        """Go on in a fork, with the run and the streams of its parent process."""
         self.run, self._streams = run, of_fork()
 
     def finish(self, code: int | None, *, ending: Mapping[str, Tree] | None = None) -> None:
-        """The process ends: seal its file, or report its verdict."""
+        """End the process: seal its file, or report its verdict."""
         current_scope.set(None)
         given = dict(ending or ({} if self._streams is None else self._streams.tree()))
         state = self._state_at_end()
@@ -252,7 +252,7 @@ def replay_fork(plan: Plan, run: Run, recording: RecordedRun) -> Scope:
 
 
 def _wait_to_be_killed() -> None:
-    """Do what this process has done in the recording: nothing before it was killed."""
+    """Wait until this process is killed, as in the recording."""
     parent = os.getppid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     while os.getppid() == parent:

@@ -20,14 +20,14 @@ from reenact.errors import ABSENT, Departure, Divergence, Mismatch
 from reenact.run.stream_bytes import StreamBytes
 
 KEPT = 64 * 1024
-"""Characters of the output that are kept as text. The rest is compared by its hash."""
+"""The maximum number of characters of output kept as text. The rest is compared by its hash."""
 
 _SHOWN = 3
 _DURATION = lazy(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
 TIME = lazy(r"(?<!\d)(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?!\d)")
 _ADDRESS = lazy(r"\b0x[0-9a-f]{6,}\b")
 ESCAPE = lazy(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-"""A sequence that a terminal obeys and does not print."""
+"""A control sequence of a terminal."""
 _DRAWN = lazy(r"[\u2500-\u259f]")
 _LAID_OUT = lazy(r"[\x1b\r\u2500-\u259f…]")
 """The marks of an output laid out for a terminal: colours, frames, bars, cut texts."""
@@ -60,7 +60,7 @@ class Output:
         self._below: StreamBytes | None = None
         self.pid = os.getpid()
         self.write: Callable[[str], Any] = len
-        """The stream's own `write`, unheard."""
+        """The stream's own `write`, which is not recorded."""
 
     def install(self) -> None:
         """Begin to listen."""
@@ -80,11 +80,11 @@ class Output:
         if self._below is not None:
             self._below.uninstall()
         if stream is not None and stream.write == self._write:
-            # Another listener on top calls this one on: then it stays, and counts nothing.
+            # Unless another listener has replaced `write`, and calls this one: then it stays, and counts nothing.
             stream.write = self.write
 
     def moved(self) -> None:
-        """Go on in this process: it is a copy of the one that began."""
+        """Go on in this process, a copy of the one that began."""
         self.pid = os.getpid()
         self._turns.at_fork()
 
@@ -94,7 +94,7 @@ class Output:
         self._threads = self._has_bytes = self._disordered = False
 
     def print(self, text: str) -> None:
-        """Write text as the program's own, in any order: that of a call which did not run."""
+        """Write the text that a call printed which did not run, as the program's, in any order."""
         self._disordered = True
         self.write(text)
         self.heard(text)
@@ -113,7 +113,7 @@ class Output:
         if scope is None or self._run not in (None, scope.run):
             self._disordered = True
             return _ANY_TIME
-        # When the interpreter ends, a thread that has the lock never goes on.
+        # At the interpreter's end, a thread that has the lock never releases it.
         if not scope.run.threaded or sys.is_finalizing():
             return _ANY_TIME
         if callers.program(caller) and self.pid == os.getpid():
@@ -123,7 +123,7 @@ class Output:
         return _ANY_TIME
 
     def passed(self, text: str, caller: FrameType | None) -> None:
-        """Count bytes that this code has written below the text."""
+        """Count text that this code has written as bytes, past the text stream."""
         self._has_bytes = True
         self._counted(text, caller)
 
@@ -196,7 +196,7 @@ def any_order(recorded: dict[str, Any], actual: dict[str, Tree]) -> bool:
 
 
 def without_bytes(name: str, recorded: dict[str, Any], actual: dict[str, Tree]) -> str:
-    """Return the rule for bytes where an earlier version recorded the text alone."""
+    """Return the rule for bytes, of which an earlier version recorded only the text."""
     return f"ignore {name} (bytes were not recorded)" if actual["bytes"] and "bytes" not in recorded else ""
 
 
@@ -223,7 +223,7 @@ def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: s
         return "ignore the order of lines in stdout (threads)"
     if recorded.get("width") == actual["width"]:
         return ""
-    # On another terminal, or none, a program lays out its output as it sees fit; its words should be the same.
+    # On another terminal, or none, a program may lay out its output differently; its words should be the same.
     terminals = f"recorded on {_terminal(recorded.get('width'))}, replayed on {_terminal(actual['width'])}"
     if whole and _words(old) == _words(new):
         return f"ignore the layout of stdout ({terminals})"
@@ -241,7 +241,7 @@ def _terminal(width: Any) -> str:
 
 
 def masked(text: str) -> str:
-    """Mask texts that vary by themselves: pytest's `in 1.26s`, an object's address."""
+    """Mask texts that differ in every run: pytest's `in 1.26s`, an object's address."""
     return _ADDRESS.sub("0x…", _DURATION.sub("… s", text))
 
 

@@ -88,7 +88,7 @@ class Plan:
         options: The options of a replay.
         argv: The recorded command, for a replay.
         python_path: The original PYTHONPATH, to be restored.
-        hash_seed: The value of PYTHONHASHSEED, if it is ours and to be removed.
+        hash_seed: The value of PYTHONHASHSEED, if Reenact has set it and it is to be removed.
         modules: The paths of Reenact and its dependencies, for a Python that has not installed it.
         python: The Python version that these modules are for.
         keys: The user's folder of keys: a program may give its children another home directory.
@@ -137,7 +137,7 @@ class Plan:
         return added if ours is None else {**added, "PYTHONHASHSEED": ours}
 
     def child(self, process: str) -> Plan:
-        """The plan of a process that this one starts."""
+        """Return the plan of a process that this one starts."""
         options = {**self.options, STDIN: self.options.get(STDIN) or file_of_stdin()}
         return dataclasses.replace(self, process=process, options=options)
 
@@ -158,7 +158,7 @@ def check_files(files: str) -> None:
 
 
 def parse(text: str) -> Plan:
-    """The plan of this process, from its environment variable."""
+    """Return the plan of this process, from its environment variable."""
     tree = orjson.loads(text)
     files = tree.get("files", ())
     return Plan(
@@ -192,7 +192,7 @@ def modules() -> dict[str, str]:
     """Return the paths of Reenact and its dependencies, module by module, without any others."""
     found = {"reenact": str(Path(__file__).parents[2])}
     for name in _NEEDED:
-        # Looked for, not imported: the parent process need not have needed it.
+        # Found, not imported: the parent process may not need it.
         spec = find_spec(name)
         file = spec.origin if spec is not None else None
         if file is not None:
@@ -202,7 +202,7 @@ def modules() -> dict[str, str]:
 
 
 def key(process: str) -> str:
-    """A short name for a process's files, from its scope path."""
+    """Return a short name for a process's files, from its scope path."""
     return "main" if process == "main" else hashlib.sha256(process.encode()).hexdigest()[:12]
 
 

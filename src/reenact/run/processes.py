@@ -1,8 +1,8 @@
 """The processes of one run: each has its own file of events, found by its scope's path.
 
-A process that the program starts is named in its parent's program order, as a task or a thread is. It is told by an
-environment variable (`reenact.run.plan`) which scope it is, or knows because it was forked. It writes to, or replays, a
-file of its own, and leaves its verdict where its parent finds it.
+A process that the program starts is named in its parent's program order, as a task or a thread is. It gets its scope by
+an environment variable (`reenact.run.plan`), or from the process that it is a fork of. It writes, or replays, a file of
+its own, and reports its verdict in a folder for its parent.
 """
 
 from reenact.run.exit import end, moved, on_exit

@@ -18,7 +18,7 @@ RECORDED: set[str] = set()
 
 
 POOL_WORKER = "/proc:worker."
-"""In the path of a worker of a `multiprocessing.Pool`."""
+"""Part of the path of a worker of a `multiprocessing.Pool`."""
 
 
 class Unset:
@@ -29,7 +29,7 @@ class Unset:
 
 
 UNSET: Any = Unset()
-"""Stands for an output that was never set; None is an output."""
+"""The value of an output that was never set; None is an output."""
 
 
 class RecordedProcesses(Family):
@@ -84,7 +84,7 @@ class RecordedProcesses(Family):
         outside = Counter(
             command
             for path, command in self._spawned.items()
-            # Where other workers of pools have joined, one that has not was ended by its pool before it could.
+            # If other workers of pools have joined, a worker that has not was ended by its pool before.
             if not joined[path] and not (pools and POOL_WORKER in path)
         )
         for command, count in outside.items():

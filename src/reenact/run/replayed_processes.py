@@ -111,7 +111,7 @@ class ReplayedProcesses(Family):
                 # One without events was killed before it could write any.
                 return path
             if command and shutil.which(command[0]) is None:
-                # It could not be started when it was recorded, and cannot now.
+                # It could not be started in the recording, and cannot be started now.
                 return None
         replayer = self._replayer
         shown = " ".join(command) or name
@@ -121,7 +121,7 @@ class ReplayedProcesses(Family):
             replayer.act(act, scope)
             replayer.real.count(label)
             return None
-        # Its effects on the world are unknown: it is not run again without a request.
+        # Its effects on the world are unknown: it runs again only if the user asks for it.
         what = "what it did is not recorded" if known else "it was not recorded"
         detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
         if replayer.state.strict:
@@ -210,7 +210,7 @@ class ReplayedProcesses(Family):
                 continue
             detail = "the process was not started"
             replayer.divergences.append(Divergence(Departure.MISSING, path, detail=detail))
-        # What a thread in the background still gets at the end depends on the time.
+        # The reads of a thread in the background at the end depend on the time.
         for (at, source), values in self._log.draws.items():
             left = (
                 replayer.reads.left((at, source), values) if source in _LEFT and "/thread:" not in at else 0
@@ -224,7 +224,7 @@ class ReplayedProcesses(Family):
         found = []
         for path in self.started:
             if is_exec(path):
-                # It begins when this one has ended, and reports to the command that started them.
+                # It begins after the end of this one, and reports to the command that started both.
                 continue
             logs = logs_of(self.recording, path)
             report = reported(self.plan.report, path)
@@ -234,7 +234,7 @@ class ReplayedProcesses(Family):
                     verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
                 ]
             elif any(log.sealed is not None and (log.calls or POOL_WORKER not in path) for log in logs):
-                # A pool ends its workers at any moment; what they did without effects is in their results.
+                # A pool may end its workers at any moment; all other work of theirs is in their results.
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
                 found.append(Verdict(self.recording.id, notes=(text,)))
         return found
@@ -260,5 +260,5 @@ def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:
 
 
 def _of_pool(path: str | None) -> bool:
-    """Return True for a worker of a pool: its jobs tell when it works (`process_pools.py`)."""
+    """Return True for a worker of a pool: it works only during its jobs (`process_pools.py`)."""
     return path is not None and path.rpartition("/")[2].startswith("proc:_process_worker.")

@@ -32,9 +32,9 @@ OPTIONS = ("live", "ignore", "policy", "inserted", "tools", MIX, ACTS)
 def replayer_of(
     recording: RecordedRun, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
 ) -> Replayer:
-    """The replayer of one process of a recording.
+    """Return the replayer of one process of a recording.
 
-    It decides about calls that run for real, unless a fork does (with a `turnstile` of its own).
+    It decides about calls that run for real, unless a fork (with a `turnstile` of its own) does.
     """
     steps = recording.numbers(log)
     header = recording.header
@@ -62,7 +62,7 @@ def replayer_of(
 
 
 def redactor_of(header: Mapping[str, Tree], rules: SecretRules) -> Redactor:
-    """Return a redactor that replaces what that of a recording replaced, by these rules."""
+    """Return a redactor with these rules, and with the recording's tokens for secrets."""
     salt, typed = bytes.fromhex(str(header.get("salt", ""))), rules_number(header) >= TYPED
     return Redactor(rules, salt=salt, environ=dict(os.environ), typed=typed)
 
@@ -121,7 +121,7 @@ def no_blobs(address: str) -> bytes:
 
 
 def tell_of(run: Run, header: Mapping[str, Tree]) -> None:
-    """Tell a run the matching rules and the Python of the recording that it follows."""
+    """Set a run's matching rules and Python version to those of its recording."""
     run.rules = rules_number(header)
     program = header.get("program")
     version = _VERSION.match(str(program.get("python", ""))) if isinstance(program, Mapping) else None

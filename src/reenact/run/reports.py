@@ -75,7 +75,7 @@ def has_file(folder: str, path: str) -> bool:
 
 
 def header_of(folder: Path) -> Mapping[str, Tree]:
-    """The header of the recording that lies in a folder."""
+    """Return the header of the recording in a folder."""
     with (folder / EVENTS).open("rb") as file:
         return next(iter(read_events(file.readline(), str(folder / EVENTS), []))).data
 

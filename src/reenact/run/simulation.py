@@ -1,4 +1,4 @@
-"""Ask a model for an answer that stands in for a tool's."""
+"""Ask a model for a simulated answer of a tool."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _MOST = 3
 
 
 def sealed(run: Run) -> dict[str, Tree]:
-    """Return the members of a recording's last line. Call it before the run is over."""
+    """Return the state's members of a recording's last line. Call it before the end of the run."""
     root = run.root.path
     ending: dict[str, Tree] = {
         "state": {**entropy.states(run)},
@@ -98,7 +98,7 @@ def _of_sleeps(
 def _of_times(
     recorded: Mapping[str, Tree], now: Mapping[str, Tree], comparable: Callable[[str], bool]
 ) -> Iterator[str]:
-    """Name the scopes that gave other times; one that slept more or less often has been named."""
+    """Name the scopes that gave other times, except those that slept more or less often."""
     for path, then, count in _differing(recorded.get("times"), now["times"], comparable):
         if recorded["slept"].get(path) == now["slept"].get(path):
             given, before = f"{count / 1e6:g} s in all", f"{then / 1e6:g} s"
@@ -116,11 +116,11 @@ def _compare_messages(
     """Compare the messages that were left in queues, or sent to other processes.
 
     Args:
-        replayer: Takes the remarks.
+        replayer: Gets the remarks.
         recorded: The last line of the recording.
         now: The same of this run.
         comparable: Returns True for a scope whose work has ended in both.
-        steady: No thread ran at the end: it might have taken what was left.
+        steady: No thread ran at the end, which might have taken messages.
     """
     sent = _differing(recorded.get("sent"), now["sent"], comparable)
     _remark(

@@ -1,4 +1,4 @@
-"""Hear the bytes that a program writes into a standard stream's buffer, or by its number."""
+"""Observe the bytes that a program writes to a standard stream's buffer or descriptor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.adapters.stdlib import callers
 
 
 class Hearing(Protocol):
-    """Counts what the code of a frame writes to a stream."""
+    """Counts the text that the code of a frame writes to a stream."""
 
     def turn(self, caller: FrameType | None) -> AbstractContextManager[Any]:
         """Return the turn in which this code writes."""
@@ -24,13 +24,13 @@ class Hearing(Protocol):
 
 
 class StreamBytes:
-    """Hears `write` of a stream's buffer and `os.write` to its number.
+    """Observes `write` of a stream's buffer and `os.write` to its descriptor.
 
-    What the stream itself writes there is left out.
+    The stream's own writes there are left out.
 
     Args:
         stream: The stream of text.
-        hearing: Is told what was written, as text.
+        hearing: Gets the written text.
     """
 
     def __init__(self, stream: Any, hearing: Hearing) -> None:
@@ -59,7 +59,7 @@ class StreamBytes:
                 self._stream.buffer.write, self._stream.flush = self._real, self._flush
 
     def rest(self) -> str:
-        """Return the bytes of a character that did not end."""
+        """Return the bytes of an incomplete character."""
         return self._decoder.decode(b"", final=True)
 
     def _flushed(self) -> None:

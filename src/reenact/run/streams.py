@@ -56,7 +56,7 @@ class StandardStreams:
             each.again()
 
     def moved(self) -> None:
-        """Go on in this process: it is a copy of the one that began."""
+        """Go on in this process, a copy of the one that began."""
         for each in self._both:
             each.moved()
 
@@ -74,7 +74,7 @@ class StreamComparison(NamedTuple):
 
 
 def of_fork() -> StandardStreams | None:
-    """Return the streams of this process, a fork, from here on; None where nothing listens."""
+    """Return the streams of this forked process, from here on; None if they are not recorded."""
     if _program is not None:
         _program.moved()
         _program.again()

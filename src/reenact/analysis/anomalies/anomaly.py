@@ -19,12 +19,12 @@ class Anomaly:
     """A suspect place in a recording, found by a rule or by the judge.
 
     Attributes:
-        rule: The rule's name; `judge` where a language model says so, which may be wrong in ways that no rule is.
+        rule: The rule's name; `judge` for a language model's finding, which may be wrong in more ways than a rule's.
         severity: `error`, `warning` or `info`.
-        step: The step to look at first, or None where it is the run as a whole.
+        step: The most suspect step, or None for the run as a whole.
         sentence: The anomaly, in one plain sentence.
-        evidence: The words or figures that it rests on, quoted from the recording.
-        others: More steps that belong to it: the earlier call that is repeated, the members of a loop.
+        evidence: The words or figures that show it, quoted from the recording.
+        others: More steps of it: the earlier call that is repeated, the members of a loop.
         weight: The weight of the rule in the order of the steps, from 0 to 1.
     """
 
@@ -38,12 +38,12 @@ class Anomaly:
 
 
 def ordered(found: Iterable[Anomaly]) -> list[Anomaly]:
-    """The most suspect step first.
+    """Return the findings, those of the most suspect step first.
 
-    What several rules say of one step counts together, as if each were right with the probability of its weight; what
-    one rule says again of a later step counts half each time, since what went wrong goes on being wrong. The gravest
-    finding of each step comes before the second one of any: who reads only three has read of three steps. Between
-    equals the earlier step goes first.
+    The findings of several rules about one step are combined, as if each rule were right with the probability of its
+    weight. Each repeated finding of a rule at a later step counts half, since errors have consequences. The gravest
+    finding of each step comes before the second one of any step, so that the first three are about three steps. Of
+    equal steps the earlier one comes first.
     """
     found = list(found)
     doubt: dict[int | None, float] = {}

@@ -12,12 +12,12 @@ from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.summary import Summary
 
 LEAST = 5
-"""Fewer recordings than this are no baseline."""
+"""The least number of recordings for a baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """A recording's figures; `greatest` names the step that has most of each."""
+    """A recording's figures; `greatest` has the step with the greatest part of each."""
 
     duration: float | None = None
     tokens: float | None = None

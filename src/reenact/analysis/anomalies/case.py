@@ -45,8 +45,8 @@ class Said:
 
     Attributes:
         step: The number of the step.
-        agent: Whose scope it was in.
-        turn: The call with what is new in it.
+        agent: The agent in whose scope it was.
+        turn: The call with its new messages.
         text: Its text, without its reasoning.
     """
 
@@ -62,7 +62,7 @@ class Said:
 
     @property
     def answer(self) -> Message | None:
-        """The message, or None where there was none."""
+        """The message, or None without one."""
         return self.turn.call.answer
 
     @property
@@ -76,13 +76,13 @@ class Use:
     """One use of a tool (or of any effect that is no model call).
 
     Attributes:
-        step: Where it happened: its own step, or that of the model call which asked, where only chats were recorded.
+        step: Its own step, or that of the model call that asked for it, if only chats were recorded.
         asked: The step of the model call that asked for it, or None.
         name: The tool's name.
         args: Its arguments, plain.
         text: Its output, as text.
         error: Its error, or empty.
-        failed: It raised, or says in its result that it failed.
+        failed: It raised an error, or its result reports one.
         kind: `tool`, or the effect's own kind.
         writes: The declaration that it writes, or only reads; None without one.
     """
@@ -114,7 +114,7 @@ class Use:
 
 
 class Case:
-    """One recording, read for its rules; what several of them want is made once.
+    """One recording as the rules read it; values that several rules use are computed once.
 
     Args:
         recording: The recording; it is only read.
@@ -147,7 +147,7 @@ class Case:
 
     @cached_property
     def uses(self) -> tuple[Use, ...]:
-        """All uses of tools. Where no tool was recorded itself, as the chats tell of them."""
+        """All uses of tools; from the chats if no tool itself was recorded."""
         inside: set[tuple[int, int]] = set()
         found: list[StepFacts] = []
         for step in self.facts:
@@ -228,7 +228,7 @@ class Case:
             )
             if asked is not None:
                 pending.remove(asked)
-            # A terminal that runs what an agent wrote is asked in plain words.
+            # A terminal that runs an agent's code gets it as plain text.
             yield _use(step, asked[0] if asked is not None else None if tools else last)
 
     def _told(self) -> Iterator[Use]:
@@ -261,10 +261,10 @@ def _interrupts(step: StepFacts) -> bool:
 def _use(step: StepFacts, asked: int | None) -> Use:
     output = step.output
     text = "" if output is None else compact(output)
-    # An MCP tool says that it failed behind all that it says, however long that is.
+    # An MCP tool marks a failure beside its text, which may be long.
     admits = isinstance(output, dict) and output.get("isError") is True
     raised = bool(step.error) or step.call.status == "error"
-    # A graph that stops to ask a person says so by an exception.
+    # A graph that stops to ask a person raises an exception, which is no failure.
     failed = not _interrupts(step) and (raised or admits or fails(text))
     call = step.call
     writes = call.called.get("writes")
@@ -277,18 +277,18 @@ def fails(text: str) -> bool:
 
 
 def key(name: str, args: Any) -> str:
-    """A tool with its arguments as one text, the same for equal arguments in any order."""
+    """Return a tool with its arguments as one text, the same for equal arguments in any order."""
     return f"{name}({compact(_sorted(args))})"
 
 
 def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
-        # An argument that is not given and one that is null are the same question.
+        # A missing argument and one that is null ask the same.
         return {name: _sorted(value[name]) for name in sorted(value) if value[name] is not None}
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def short(text: str, limit: int = 160) -> str:
-    """Text on one line, cut to a length that a person reads at a glance."""
+    """Return a text on one line, cut to a short length."""
     line = " ".join(text.split(maxsplit=limit))
     return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -14,7 +14,7 @@ from reenact.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredRule:
-    """A rule that is asked, with its options, and the severity that the configuration gives it."""
+    """A chosen rule, with its options, and its severity in the configuration."""
 
     rule: Rule
     options: Mapping[str, Any]
@@ -22,16 +22,16 @@ class ConfiguredRule:
 
 
 class Choice:
-    """The rules that are asked.
+    """The chosen rules.
 
     Args:
         table: A table of settings: a rule's name as key, or `all`, and true, false or a table of its options as value.
-        rules: If any are named, only these are asked, whether they are on or off by default.
-        without: These are not asked.
+        rules: If any are named, only these are chosen, on or off by default.
+        without: These are not chosen.
         where: The name of the table in messages.
 
     Raises:
-        UsageError: A rule or an option that there is not, or of the wrong type.
+        UsageError: A rule or an option does not exist, or has a value of the wrong type.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ def _setting(name: str, value: Any, where: str) -> tuple[bool | None, dict[str, 
         raise UsageError(f"{where}: {name}.severity is {severity!r}; there are {', '.join(SEVERITIES)}")
     for option, given in options.items():
         options[option] = _option(rule, option, given, where)
-    # Who sets an option of a rule wants the rule.
+    # An option of a rule turns the rule on.
     return (True if on is None and options else on), options, severity
 
 

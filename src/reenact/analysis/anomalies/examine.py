@@ -1,4 +1,4 @@
-"""Ask the rules about one recording."""
+"""Apply the rules to one recording."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def examine(
 ) -> list[Anomaly]:
     """Return the findings of the chosen rules, the most suspect step first.
 
-    A rule that raises costs its own findings only: it is said in their place.
+    The findings of a rule that raises are replaced by its error; those of other rules stay.
 
     Raises:
-        RecordingError: Nothing in the recording has an outcome, so there is nothing to look at.
+        RecordingError: No call in the recording has an outcome.
     """
     case = recording if isinstance(recording, Case) else Case(recording)
     if not any(step.call.outcome is not None for step in case.facts):
@@ -34,7 +34,7 @@ def examine(
         )
         raise RecordingError(f"recording {case.recording.id} cannot be diagnosed: {there}")
     found: list[Anomaly] = []
-    # Who leads the others repeats what they brought: what is odd about it began with them.
+    # An agent that leads others repeats their results: its anomalies began with theirs.
     led = {said.step for said in case.said if case.leader and said.agent == case.leader}
     for asked in (choice or Choice()).rules:
         options = dict(asked.options)

@@ -15,7 +15,7 @@ from reenact.errors import UsageError
 
 NAME = "judge"
 WEIGHT = 0.15
-"""About as often as the best published judges name the right step."""
+"""The approximate rate at which the best published judges name the right step."""
 
 _STEP = 1500
 _WHOLE = 60_000
@@ -95,7 +95,7 @@ def _lines(step: StepFacts, each: int) -> list[str]:
             given,
             f"failed: {step.error}" if step.error else f"result: {short(compact(step.output), each)}",
         ]
-    # Of a chat's first call the prompts; later what others said is in their own steps.
+    # The prompts of a chat's first call; other messages are in their own steps.
     new = [f"{one.role}: {short(one.text, each)}" for one in turn.new if one.role in ("system", "user")]
     lines = new if step.step.number == 1 or len(new) == 1 else []
     answer = turn.call.answer

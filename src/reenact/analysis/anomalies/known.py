@@ -11,9 +11,9 @@ from math import inf
 
 from reenact.core.dataclass import dataclass
 
-# An id; or a word that is none, read to its end, since no part of it is one.
+# An id, or another word as a whole, since no part of it is an id.
 _ID = re.compile(r"\b(?:(?=[\w-]*[A-Za-z])(?=[\w-]*\d)([A-Za-z0-9][\w-]{3,}\b)|[A-Za-z0-9][\w-]*+)")
-# "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
+# "24-hour", "10th", "5kg", "utf-8": words with a number in them, which are no ids.
 _MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.-])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?!\w|-\w)(\s?%)?")
 _NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['\u2019])")
@@ -34,14 +34,14 @@ class Stated:
 
 
 def stated(text: str) -> Stated:
-    """The ids, amounts and names in a text; code in fences is left out."""
+    """Return the ids, amounts and names in a text, without code in fences."""
     prose = _CODE.sub(" ", text)
     ids = [one for one in dict.fromkeys(_ids(prose)) if not _MEASURE.fullmatch(one)]
     amounts: dict[float, str] = {}
     for match in _NUMBER.finditer(prose):
         money, whole, part, percent = match.groups()
         value = float(whole.replace(",", "") + (part or ""))
-        # Small whole numbers count things, and are hours and list places.
+        # Small whole numbers are counts, hours, and numbers of list items.
         if money or percent or part or value >= _SMALL:
             amounts.setdefault(value, match[0].strip())
     names = dict.fromkeys(_NAME.findall(prose))
@@ -62,7 +62,7 @@ class KnownFacts:
     _recent: Numbers | None = field(default=None, init=False, repr=False)
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Take in what texts say."""
+        """Add the facts of some texts."""
         self._recent = None
         for text in texts:
             self.words.update(word.lower() for word in _WORD.findall(text))
@@ -86,16 +86,16 @@ class KnownFacts:
             return True
         if self._recent is None:
             self._recent = Numbers(one for one in islice(reversed(self.numbers), _PAIRS) if one)
-        # Half of its last place: what was calculated has been rounded.
+        # Half of its last digit: results are rounded.
         near = 0.5001 / 10 ** len(text.partition(".")[2].rstrip("% "))
         return self._recent.make(value, near)
 
 
 class Numbers:
-    """A few numbers, all above nought, and what one calculation makes of them.
+    """A few positive numbers, and the results of one calculation with them.
 
-    Each of them says in which range the other one of a pair must be, and few are in it: to try all pairs took most of
-    the time that a long run is examined.
+    Each number determines the range of the other one of a pair, and few are in it: trying all pairs took most of the
+    time of examining a long run.
 
     Args:
         numbers: The numbers.
@@ -107,9 +107,8 @@ class Numbers:
     def make(self, value: float, near: float) -> bool:
         """Return True if known numbers yield a value by one calculation.
 
-        That is one of them, a small multiple of one, or a sum, difference, product, quotient or percentage of two,
-        within
-        `near` of the value.
+        The result is one of them, a small multiple of one, or a sum, difference, product, quotient or percentage of
+        two, within `near` of the value.
         """
         low, high, found = value - near, value + near, self._between
         for many in _MANY:
@@ -130,7 +129,7 @@ class Numbers:
         return False
 
     def _between(self, least: float, most: float) -> list[float]:
-        """Those in a range, which is a little wider than it need be."""
+        """Return the numbers in a slightly wider range."""
         slack = 1e-9 * (abs(least) + (abs(most) if most != inf else 0.0)) + 1e-12
         return self._sorted[
             bisect_left(self._sorted, least - slack) : bisect_right(self._sorted, most + slack)

@@ -1,4 +1,4 @@
-"""The rules by their names, and how one more is added."""
+"""The registry of rules by name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Rule:
     """A named rule. Its options are its function's keyword-only arguments, with defaults.
 
     Attributes:
-        on: It is asked by default.
+        on: It is on by default.
         baseline: It compares with other recordings, and finds nothing without them.
     """
 
@@ -51,7 +51,7 @@ class Rule:
 _WEIGHTS: dict[Severity, float] = {"error": 0.3, "warning": 0.15, "info": 0.05}
 
 RULES: dict[str, Rule] = {}
-"""All rules that are known, by name; `rule` adds to it."""
+"""All registered rules by name; `rule` adds to it."""
 
 
 _RIGHT = frozenset({"unconfirmed-action"})
@@ -81,7 +81,7 @@ def rule(
     Args:
         name: Lower case, joined by hyphens. A rule with a name in use replaces the older one.
         severity: `error`, `warning` or `info`; one finding may set another.
-        on: Ask it by default.
+        on: Apply it by default.
         weight: The weight of its findings in the order of the steps, from 0 to 1; by default that of its severity.
     """
     if severity not in SEVERITIES:
@@ -102,7 +102,7 @@ def rule(
 
 def installed() -> None:
     """Load the rules of installed packages: entry points of the group `reenact.rules`."""
-    # Every program that imports reenact would pay for it, and few diagnose.
+    # Imported here, as it is slow, and few programs diagnose.
     metadata = import_module("importlib.metadata")
     for point in metadata.entry_points(group=GROUP):
         if (point.name, point.value) in _loaded:

@@ -15,12 +15,12 @@ RISKY = tuple(_VERBS.split())
 
 _NAMES = "book charge deploy exchange grant issue order purchase refund return wire"
 _NOUNS = frozenset(_NAMES.split())
-"""Those of them that are nouns as well: `order_status` reads, `order_pizza` does not."""
+"""Those of them that are also nouns: `order_status` reads, `order_pizza` does not."""
 
 _READS = """check count describe detail details estimate fetch find get history info information list lookup policies
 policy price prices query rate rates read schema search show state status summary total totals tracking view"""
 _READ = frozenset(_READS.split())
-"""The last words of names that only read something of such a noun."""
+"""The last words of names with such a noun that only read."""
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 def risky(use: Use, patterns: tuple[str, ...]) -> bool:
     """Return True if a use of a tool changes something.
 
-    By default its declaration tells, or else the words of its name; with other patterns these alone.
+    By default its declaration decides, or else the words of its name; with other patterns only these.
     """
     if patterns != RISKY:
         return _matches(use.name, patterns)
@@ -46,7 +46,7 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 @lru_cache(1024)
 def _acts(name: str) -> bool:
-    """Return True if the words of a tool's name tell that it changes something."""
+    """Return True if the words of a tool's name say that it changes something."""
     words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
     if not words or (words[0] in _NOUNS and words[-1] in _READ):
         return False

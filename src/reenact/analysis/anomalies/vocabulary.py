@@ -1,4 +1,4 @@
-"""Look words up in many texts: thousands of times while texts are still added."""
+"""Search words in many texts, thousands of times while texts are still added."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _GRAM = 5
 class Vocabulary:
     """The words of texts, for words without spaces, quotes and brackets; case counts.
 
-    Each different word of the texts is kept once, and of each its stretches of five letters: a word that has a stretch
-    which no text has is in none. So what a question costs does not grow with the texts.
+    Each different word of the texts is kept once, with its substrings of five letters: a word with a substring that no
+    text has is in no text. So the cost of a search does not grow with the texts.
     """
 
     def __init__(self) -> None:
@@ -21,10 +21,10 @@ class Vocabulary:
         self._blocks: list[str] = []
         """The tokens, in few blocks, each longer than the next, so that letters are seldom moved."""
         self._missing: set[str] = set()
-        """Words that were asked for, and are in none so far."""
+        """Words that were searched, and are in no text so far."""
 
     def learn(self, text: str) -> None:
-        """Take in a text."""
+        """Add a text."""
         fresh = set(_TOKEN.findall(text)) - self._tokens
         if not fresh:
             return

@@ -1,7 +1,7 @@
 """`reenact diff`: two recordings compared, step by step.
 
-Steps are aligned by their content (`alignment`), so that an inserted one shifts no other; what differs in a pair is
-told field by field and word by word (`differences`, `words`); the first parting is marked (`parting`).
+Steps are aligned by their content (`alignment`), so that an inserted one shifts no other. The differences of a pair are
+found field by field and word by word (`differences`, `words`). The first difference of the runs is marked (`parting`).
 """
 
 from reenact.analysis.diff.compare import compare

@@ -17,7 +17,7 @@ ALIKE = 0.3
 
 
 def align(a: Sequence[Content], b: Sequence[Content]) -> dict[int, int]:
-    """The counterpart in `b` of each place in `a` that has one."""
+    """Return the position of the counterpart in `b` of each step in `a` that has one."""
     table = Pairing(a, b)
     lanes = _lanes(a, b)
     for lane in lanes:
@@ -41,7 +41,7 @@ def align(a: Sequence[Content], b: Sequence[Content]) -> dict[int, int]:
 
 
 def _lanes(a: Sequence[Content], b: Sequence[Content]) -> list[tuple[list[int], list[int]]]:
-    """The places of each scope that both runs have."""
+    """Return the positions of the steps of each scope that both runs have."""
     found: dict[str, tuple[list[int], list[int]]] = {}
     for side, steps in enumerate((a, b)):
         for step in steps:

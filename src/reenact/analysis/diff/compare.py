@@ -1,4 +1,4 @@
-"""Two recordings side by side."""
+"""Compare two recordings."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ T = TypeVar("T")
 
 
 _MOST = 200_000
-"""Steps of two recordings together at most: more would take minutes."""
+"""The maximum number of steps of both recordings: more would take minutes."""
 
 
 def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
-    """Align the steps of two recordings by their content, and say what differs. Reads only.
+    """Align the steps of two recordings by content, and return the differences. Reads only.
 
     Args:
-        a: The first run, say the good one.
-        b: The second.
-        ignore: What is left out of the comparison, by the rules of a replay: `args.body.seed`.
+        a: The first run, for example the good one.
+        b: The second run.
+        ignore: The parts that are not compared, by the rules of a replay: `args.body.seed`.
 
     Raises:
         UsageError: A recording has no steps, the two have more than 200,000, or a rule cannot match anything.
@@ -49,7 +49,7 @@ def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
         )
     facts = RecordingFacts(a), RecordingFacts(b)
     steps = contents(facts[0]), contents(facts[1])
-    # Of several alignments that are equally good the same one is found whichever recording is named first.
+    # Align in a fixed order, so that of several equally good alignments the same one is found from both sides.
     flipped = _outline(steps[1]) < _outline(steps[0])
     one, other = reversed(steps) if flipped else steps
     mates = alignment.align(one, other)
@@ -72,12 +72,12 @@ def compare(a: RecordedRun, b: RecordedRun, ignore: Iterable[str] = ()) -> Diff:
 
 
 def _outline(steps: Sequence[Content]) -> tuple[int, list[tuple[str, tuple[str, bytes, bytes]]]]:
-    """Return what the alignment looks at: it begins with the lesser one, from both sides."""
+    """Return the aligned content as a key: the recording with the lesser one comes first."""
     return len(steps), [(step.scope, step.key) for step in steps]
 
 
 def _deleted_first(places: Iterable[pair_order.Place]) -> list[pair_order.Place]:
-    """Between two pairs first what is gone, then what is new."""
+    """Order the steps between two pairs: first the deleted ones, then the inserted ones."""
     found: list[pair_order.Place] = []
     waiting: list[pair_order.Place] = []
     for place in places:
@@ -92,7 +92,7 @@ def _deleted_first(places: Iterable[pair_order.Place]) -> list[pair_order.Place]
 
 
 class _Pairing:
-    """Makes pairs of places in order; a difference that was reported once is not repeated."""
+    """Makes pairs of steps in order; a difference that was reported once is not repeated."""
 
     def __init__(
         self, steps: tuple[Sequence[Content], Sequence[Content]], moved: set[int], rules: Rules
@@ -104,7 +104,7 @@ class _Pairing:
         self._parted = False
 
     def pairs(self, places: Iterable[pair_order.Place]) -> list[Pair]:
-        """All of them."""
+        """Return all pairs."""
         return [self._pair(*place) for place in places]
 
     def _pair(self, i: int | None, j: int | None) -> Pair:
@@ -122,7 +122,7 @@ class _Pairing:
         return Pair(kind, *steps, differences=found, carried=carried, spent=took)
 
     def _news(self, found: tuple[Difference, ...], a: Content) -> tuple[tuple[Difference, ...], bool]:
-        """A setting that differs in every model call is told once."""
+        """Return the differences without settings that an earlier model call has reported."""
         if a.turn is None or not found:
             return found, False
         news = []

@@ -1,8 +1,8 @@
 """The compared content of a step, and its fingerprints.
 
-Left out are parts that always differ between two runs: the ids of tool calls, the salt of replaced secrets, the headers
+Parts that always differ between two runs are left out: the ids of tool calls, the salt of replaced secrets, the headers
 of HTTP answers, the volatile headers of requests, ports of this machine that the system chose; of a browser's action
-its times, its pictures, and the measurements behind its message. Of a model call only new messages are compared: its
+its times, its pictures, and the measurements after its message. Of a model call only new messages are compared: its
 history repeats the calls before it, and would make every call after the first difference look changed.
 """
 
@@ -65,10 +65,10 @@ class Content:
     Attributes:
         facts: The step.
         place: Its place in the run, from 0.
-        family: What may be its counterpart: `tool:search`, `http:GET …`, or `model` for any model call.
-        scope: Where it happens, without the ids that a framework gives tool calls.
+        family: The family of possible counterparts: `tool:search`, `http:GET …`, or `model` for any model call.
+        scope: Its scope, without the ids that a framework gives tool calls.
         inside: It carries a model call that is a step itself.
-        turn: The model call with what is new in it, or None.
+        turn: The model call with its new messages, or None.
     """
 
     def __init__(self, facts: StepFacts) -> None:
@@ -95,7 +95,7 @@ class Content:
 
     @cached_property
     def answer(self) -> bytes:
-        """The fingerprint of what came, and of how it ended."""
+        """The fingerprint of the outcome, and of its end."""
         return fingerprint([self.facts.call.status, self.error, None if self.inside else self._came])
 
     @property
@@ -129,14 +129,14 @@ class Content:
             return value
         pieces = [self.facts.step.log.filled(tree) for _, _, tree in self.facts.call.pieces]
         chunks = [binary(tree) for tree in pieces]
-        # Where the network cuts an answer into chunks is chance.
+        # The network cuts an answer into chunks at random.
         whole = [chunk for chunk in chunks if chunk is not None]
         joined = _text(b"".join(whole)) if len(whole) == len(chunks) else pieces
         return {**value, "body": joined} if isinstance(value, dict) else joined
 
     @cached_property
     def error(self) -> str:
-        """Its error on one line, or nothing."""
+        """Its error on one line, or an empty text."""
         outcome = self.facts.call.outcome
         tree = outcome.get("error") if outcome is not None else None
         tree = tree or self.facts.call.end
@@ -162,12 +162,12 @@ class Content:
             messages = [*self.turn.new, *([answer] if answer is not None else [])]
             parts = [message.text for message in messages]
             parts += [f"{call.name} {call.args}" for message in messages for call in message.calls]
-        # The ends are where texts differ; a page that a tool gave need not be read whole to be known again.
+        # Only the ends of long texts: they are enough to recognise a page that a tool returned.
         ends = (part if len(part) < 2000 else f"{part[:1000]} {part[-1000:]}" for part in parts)
         return frozenset(_WORD.findall(settled(" ".join(ends))))
 
     def settings(self) -> Mapping[str, Tree]:
-        """All that a model is asked besides messages: which model, settings, tools."""
+        """All arguments of a model call besides messages: model, settings, tools."""
         call = self.facts.call
         args = self.facts.step.log.args(call)
         if call.kind == "http":
@@ -175,7 +175,7 @@ class Content:
             return {**args, "body": _unspoken(body) if isinstance(body, dict) else body}
         assert self.turn is not None
         told = self.turn.call.messages[0].text if self.turn.call.messages else None
-        # A model function of one's own: its first argument is the message, by whatever name.
+        # A program's own model function: its first argument, of any name, is the message.
         rest = {name: tree for name, tree in _unspoken(args).items() if tree != told or tree is None}
         return {"model": call.name, **rest}
 

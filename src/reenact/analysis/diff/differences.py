@@ -21,7 +21,7 @@ _MANY = 12
 
 
 def differences(a: Content, b: Content, rules: Rules) -> tuple[Difference, ...]:
-    """All that differs between two steps of one family, less what the rules remove."""
+    """Return the differences between two steps of one family, except those that rules remove."""
     found: list[Difference] = []
     if a.inside or b.inside:
         pass
@@ -67,7 +67,7 @@ def parts(
 
 
 def _grown(a: Mapping[str, Tree], b: Mapping[str, Tree]) -> list[Difference]:
-    """Parts of an answer, to which no rules apply."""
+    """Return the differences of parts of an answer, to which no rules apply."""
     return parts(a, b, "", "")
 
 
@@ -80,7 +80,7 @@ def _shown(tree: Any) -> Any:
 
 
 def _spread(tree: Any) -> Any:
-    """A value as indented JSON, so that words of it can be marked."""
+    """Return a value as indented JSON, so that its words can be marked."""
     shown = _shown(tree)
     if isinstance(shown, str):
         return shown
@@ -116,7 +116,7 @@ def _messages(a: Sequence[Message], b: Sequence[Message]) -> Iterator[Difference
 def gaps_with_ends(
     anchors: Sequence[tuple[int, int]], lengths: tuple[int, int]
 ) -> Iterator[tuple[range, range]]:
-    """As `gaps`, those with only one side too."""
+    """Yield as `gaps` does, also the gaps with only one side."""
     i = j = 0
     for p, q in [*anchors, lengths]:
         if i < p or j < q:

@@ -1,4 +1,4 @@
-"""In which order pairs are told, and which of them were moved."""
+"""Order the pairs of steps, and find those that were moved."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from reenact.analysis.diff.content import Content
 from reenact.core.align.subsequence import increasing
 
 Place = tuple[int | None, int | None]
-"""A step of each side, by its place; None where it has no counterpart."""
+"""The positions of a step on each side; None on a side without a counterpart."""
 
 
 def backbone(mates: Mapping[int, int]) -> dict[int, int]:
-    """The most pairs that stand in the same order in both runs."""
+    """Return the longest series of pairs in the same order in both runs."""
     pairs = sorted(mates.items())
     return dict(pairs[place] for place in increasing([j for _, j in pairs]))
 
 
 def told(mates: Mapping[int, int], spine: Mapping[int, int], lengths: tuple[int, int]) -> Iterator[Place]:
-    """All steps of both sides, once: pairs, and between two of them what only one side has."""
+    """Yield all steps of both sides, once: pairs, and between them the steps of only one side."""
     taken = set(mates.values())
     i = j = 0
     for p, q in [*spine.items(), lengths]:
@@ -37,8 +37,8 @@ def moved(
 ) -> set[int]:
     """Return the places of moved steps in the first run, if their order has a meaning.
 
-    Between two tasks that run beside each other another order means nothing. It does within a scope, and between a
-    scope and those below it: a tool that was called before the second question and is now called after it.
+    The order of steps in concurrent tasks has no meaning. It has one within a scope, and between a scope and those
+    below it: a tool that was called before the second question and is now called after it.
     """
     found = set()
     parents = tuple(_parents(side) for side in sides)
@@ -63,7 +63,7 @@ def _ordered(one: Content, other: Content) -> bool:
 
 
 def _parents(side: Sequence[Content]) -> list[int | None]:
-    """The place of the step that each is inside of."""
+    """Return the position of the step around each step, or None."""
     return [
         None if (number := step.facts.recording.within(step.facts)) is None else number - 1 for step in side
     ]

@@ -1,4 +1,4 @@
-"""The first place where two runs part, and why."""
+"""The first place where two runs differ, and the reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parting(pairs: Sequence[Pair], facts: tuple[RecordingFacts, RecordingFacts])
 
 
 def _innermost(pairs: Sequence[Pair], pair: Pair, both: tuple[RecordingFacts, RecordingFacts]) -> Pair:
-    """Return the step that caused a different answer to the same question, if it lies inside.
+    """Return the step that caused a different answer to the same question, if it is inside.
 
     If nothing happened inside in one of the runs (a fork with an edited answer), the answer is the first difference.
     """

@@ -30,10 +30,10 @@ class Difference:
     """One part of a step that differs.
 
     Attributes:
-        path: Where: `args.order_id`, `new_messages[0].text`, `answer.calls[0].args.id`, `output.total`, `error`.
-        a: What the first run has there, plain, or `ABSENT`.
-        b: What the second has.
-        who: Of a message who says it: `user`, `tool get_order`.
+        path: Its path: `args.order_id`, `new_messages[0].text`, `answer.calls[0].args.id`, `output.total`, `error`.
+        a: The first run's value, plain, or `ABSENT`.
+        b: The second run's value.
+        who: The sender of a message: `user`, `tool get_order`.
     """
 
     path: str
@@ -48,7 +48,7 @@ class Difference:
 
     @property
     def words(self) -> tuple[Segment, ...] | None:
-        """Word by word, where both sides are texts."""
+        """The comparison word by word, if both sides are texts."""
         texts = isinstance(self.a, str) and isinstance(self.b, str)
         return marked(self.a, self.b) if texts and ABSENT not in (self.a, self.b) else None
 
@@ -69,9 +69,9 @@ class Pair:
 
     Attributes:
         kind: same, changed, inserted (only in b), deleted (only in a), or moved: the same step in another place.
-        differences: What differs, part by part; of a model call only what is new in it is compared.
-        carried: What was sent before differs too, as an earlier pair has told: the chat's history, a setting.
-        spent: What each side took.
+        differences: The differences, part by part; of a model call only its new messages are compared.
+        carried: Earlier input differs, too, as an earlier pair shows: the chat's history, a setting.
+        spent: The time, tokens and cost of each side.
     """
 
     kind: Kind
@@ -97,7 +97,7 @@ class Parting:
     """The first place where the runs part.
 
     Attributes:
-        a: The step of the first run there, or None: it has ended.
+        a: The step of the first run there, or None if it has ended.
         b: The step of the second, or None.
         why: One sentence.
         pair: The first pair that is not the same.
@@ -137,10 +137,10 @@ class Diff:
     Attributes:
         a: The first run.
         b: The second.
-        pairs: All steps of both, in order: what belongs together as one pair.
+        pairs: All steps of both, in order, counterparts in one pair.
         parting: The first difference, or None.
-        ending: What differs in the runs' output, status and error.
-        program: What differs in the programs: arguments, git revision, versions of Python and packages.
+        ending: The differences of the runs' output, status and error.
+        program: The differences of the programs: arguments, git revision, versions of Python and packages.
         ignored: The rules that made a difference.
     """
 

@@ -1,4 +1,4 @@
-"""Two texts word by word: what is in both, what only in the first, what only in the second."""
+"""Compare two texts word by word: common parts, and parts of only one of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 def marked(a: str, b: str) -> tuple[Segment, ...]:
     """Return both texts as stretches: `=` and `-` give the first text, `=` and `+` the second.
 
-    Texts that have little in common are taken whole, one instead of the other: marks all over would say nothing.
+    Texts with little in common are returned whole, the second in place of the first: marks everywhere would be useless.
     """
     if a == b:
         return (Segment("=", a),) if a else ()
@@ -69,7 +69,7 @@ def _changes(texts: Sides, words: Sides, runs: Iterable[Run]) -> Iterator[Change
     for p, q, length in [*runs, (len(texts[0]), len(texts[1]), 0)]:
         if i < p or j < q:
             gone, come = "".join(texts[0][i:p]), "".join(texts[1][j:q])
-            # The space that follows both is none of the change.
+            # The space after both is not part of the change.
             tail = gone[len(gone.rstrip()) :]
             tail = tail if gone and come and tail == come[len(come.rstrip()) :] else ""
             yield "".join(equal), gone.removesuffix(tail), come.removesuffix(tail)

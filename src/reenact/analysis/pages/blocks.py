@@ -1,7 +1,7 @@
 """A page as data: a title, sections, and blocks of a few kinds, for HTML and Markdown alike.
 
-Modules that have something to show (anomalies, a comparison, the API) make sections of blocks. They know no output
-format, and all text in a block is plain text.
+Modules with something to show (anomalies, a comparison, the API) make sections of blocks, independent of the output
+format. All text in a block is plain text.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ NUMBER = 1
 _TAGS: dict[Style, str] = {"code": "code", "strong": "strong", "removed": "del", "added": "ins"}
 _SHORT = 200
 _LONG = 48
-"""Characters of a text in a table from which it may be broken anywhere."""
+"""The length of a text in a table, in characters, from which it may be broken anywhere."""
 _FITS, _FITTING_LINES = 500, 12
-"""Characters and lines of a text that fits into its box on any screen."""
+"""The maximum characters and lines of a text that fits into its box on any screen."""
 
 
 def policy(style: str, script: str = "", **sources: str) -> str:
@@ -236,7 +236,7 @@ def _step(step: StepLine) -> Iterator[str]:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    # A table wider than a phone scrolls by itself, and the page does not.
+    # A table wider than a phone scrolls in its own box, not with the page.
     yield f'<div class="wide-table" tabindex="0"><table{_class("numeric" if grid.numeric else "")}>'
     if grid.head:
         shown = [words_html(cell) for cell in grid.head]
@@ -309,7 +309,7 @@ def _class(*names: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text as markup, for an element's content or an attribute in quotes."""
-    # Two runs that differ in a few words have the same pieces on both sides, a hundred thousand of them.
+    # Cached: two runs that differ in a few words have up to a hundred thousand equal pieces.
     return _escaped(text) if len(text) < _SHORT else html.escape(visible(without_tokens(text)))
 
 

@@ -1,4 +1,4 @@
-"""Render a page as Markdown. Recorded texts stand in fences, and cannot become markup."""
+"""Render a page as Markdown. Recorded texts are in fences, and cannot become markup."""
 
 from __future__ import annotations
 

@@ -29,17 +29,17 @@ from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
 
 LETTERS = 2_000_000
-"""Letters of a conversation on a page."""
+"""The maximum number of characters of a conversation on a page."""
 
 STEPS = 2_000
-"""Steps of a conversation on a page, and bars of its timeline."""
+"""The maximum number of steps of a conversation on a page, and of bars of its timeline."""
 
 PICTURES = 20_000_000
-"""Bytes of the pictures on a page."""
+"""The maximum number of bytes of pictures on a page."""
 
 _LANES = 40
 _OPEN = 3
-"""Changed files that are shown unfolded."""
+"""The number of changed files that are shown unfolded."""
 _SIGNS: dict[str, tuple[str, Style]] = {
     "added": ("+", "good"), "changed": ("~", "first"), "removed": ("-", "bad"), "same": ("", "quiet"),
 }  # fmt: skip
@@ -91,7 +91,7 @@ def files(recording: RecordedRun, ref: str) -> Section:
 
 
 def conversation(facts: RecordingFacts, ref: str) -> Section:
-    """Return what was said and done, up to a limit; `ref` is the run's name in a command."""
+    """Return the messages and effects, up to a limit; `ref` is the run's name in a command."""
     talk, depths = Talk(facts), _depths(facts)
     blocks: list[Block] = []
     left, room = LETTERS, PICTURES

@@ -1,4 +1,4 @@
-"""Find `@reenact.recorded` on functions of the user's program, by reading its text alone."""
+"""Find functions with `@reenact.recorded` in the text of the user's program, unimported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _folders(test_file: Path) -> Iterator[Path]:
 
 
 def _file(parts: list[str], folders: list[str]) -> Path | None:
-    """The file of a module, found as an import would find it."""
+    """Return the file of a module, as an import would find it."""
     spec = None
     for place in range(len(parts)):
         spec = PathFinder.find_spec(".".join(parts[: place + 1]), folders)

@@ -1,8 +1,7 @@
-"""Write Python from syntax trees, on lines of a sane length.
+"""Write Python from syntax trees, on lines of limited length.
 
-Whatever comes from a recording enters a tree as a constant, as a name that was checked, or as a comment on one line;
-so no text of a recording's becomes code. `source` reads its own text again and refuses to give one that does not
-parse to the tree that it was made of.
+Texts of a recording enter a tree only as constants, checked names, or comments of one line, so none of them becomes
+code. `source` parses its own text, and raises an error if the result differs from the tree.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from reenact.errors import UsageError
 
 WIDTH = 100
-"""Longer lines are broken up where that can be done."""
+"""The length from which lines are broken up, where possible."""
 
 _DEEPEST = 60
 
@@ -49,14 +48,14 @@ def is_name(text: object) -> bool:
 
 
 def name(text: str) -> ast.Name:
-    """A name. Raises Unwritable for a text that is none."""
+    """Return a name. Raises Unwritable if the text is none."""
     if not is_name(text):
         raise Unwritable(f"{text!r} is no name")
     return ast.Name(text, ast.Load())
 
 
 def dotted(text: str) -> ast.expr:
-    """`session.page.goto`: a name, and attributes of it."""
+    """Return a name with attributes: `session.page.goto`."""
     first, *rest = text.split(".")
     found: ast.expr = name(first)
     for part in rest:
@@ -67,32 +66,32 @@ def dotted(text: str) -> ast.expr:
 def call(
     function: ast.expr, arguments: Sequence[ast.expr] = (), options: Mapping[str, ast.expr] | None = None
 ) -> ast.Call:
-    """A call. Options whose names are no names are left out."""
+    """Return a call, without options whose keys are no names."""
     known = {key: value for key, value in (options or {}).items() if is_name(key)}
     return ast.Call(function, list(arguments), [ast.keyword(key, value) for key, value in known.items()])
 
 
 def as_unparsed(node: ast.expr) -> ast.expr:
-    """The same expression, to be shown as Python itself shows it, in single quotes."""
+    """Return the same expression, to be written as `ast.unparse` does, in single quotes."""
     node.as_unparsed = True  # type: ignore[attr-defined]
     return node
 
 
 def within(opened: ast.expr, body: list[ast.stmt], alias: str = "") -> ast.With:
-    """`with opened as alias:` and its body."""
+    """Return `with opened as alias:` and its body."""
     target = ast.Name(alias, ast.Store()) if alias else None
     return ast.With([ast.withitem(opened, target)], body)
 
 
 def imported(module: str, what: str = "") -> ast.stmt:
-    """`import module`, or `from module import what`. Raises Unwritable for what is no name."""
+    """Return `import module` or `from module import what`. Raises Unwritable for invalid names."""
     if not all(map(is_name, module.split("."))) or (what and not is_name(what)):
         raise Unwritable(f"{module}:{what} is no name")
     return ast.ImportFrom(module, [ast.alias(what)], 0) if what else ast.Import([ast.alias(module)])
 
 
 def literal(value: Any, depth: int = 0) -> ast.expr:
-    """A plain value as a literal. Trees pass as they are. Raises Unwritable for anything else."""
+    """Return a plain value as a literal, a tree unchanged. Raises Unwritable for other values."""
     if depth > _DEEPEST:
         raise Unwritable("a value that is nested too deeply")
     kind = type(value)
@@ -118,7 +117,7 @@ def literal(value: Any, depth: int = 0) -> ast.expr:
 
 
 def docstring(lines: Sequence[str]) -> ast.stmt:
-    """A docstring: its first line, and further ones under it."""
+    """Return a docstring of its first line, and further ones under it."""
     said = [one_line(line) for line in lines]
     if len(said) > 1:
         pad = " " * 4
@@ -127,7 +126,7 @@ def docstring(lines: Sequence[str]) -> ast.stmt:
 
 
 def source(body: Sequence[ast.stmt]) -> str:
-    """The text of statements. Raises Unwritable where it would not be what the tree says."""
+    """Return the text of statements. Raises Unwritable if it does not parse to the same tree."""
     text = "\n".join(_block(body, "")) + "\n"
     wanted = ast.dump(ast.Module(_bare(body), []))
     try:
@@ -143,7 +142,7 @@ def source(body: Sequence[ast.stmt]) -> str:
 
 
 def _bare(body: Iterable[ast.stmt]) -> list[ast.stmt]:
-    """The statements without comments and empty lines."""
+    """Return the statements without comments and empty lines."""
     found: list[ast.stmt] = []
     for node in body:
         if isinstance(node, Comment | Blank):
@@ -218,7 +217,7 @@ def _equal(left: ast.expr, right: ast.expr, indent: str) -> Iterator[str]:
 
 
 def _expression(node: ast.expr, indent: str, start: str, end: str) -> Iterator[str]:
-    """An expression on one line, or one line a part where that is too long."""
+    """Yield an expression on one line, or, if that is too long, one line for each part."""
     one = f"{start}{flat(node)}{end}"
     inner = indent + "    "
     if len(one) <= WIDTH:
@@ -251,7 +250,7 @@ def _expression(node: ast.expr, indent: str, start: str, end: str) -> Iterator[s
 
 
 def flat(node: ast.expr) -> str:
-    """An expression on one line, its texts in the quotes that formatters prefer."""
+    """Return an expression on one line, its texts in the quotes that formatters prefer."""
     if getattr(node, "as_unparsed", False):
         return ast.unparse(node)
     match node:

@@ -30,7 +30,7 @@ def anomalies(found: Sequence[Anomaly]) -> Section:
 
 
 def attempts(done: Reproduction, asked: Sequence[RepeatedQuestion] | None = None) -> Section:
-    """Attempts to reproduce it, and the world as it is today."""
+    """Return the section of the attempts to reproduce it, and of the repeated questions."""
     blocks: list[Block] = [text(f"{done.result.value}{f': {done.where}' if done.where else ''}")]
     if done.attempts:
         rows = [

@@ -1,4 +1,4 @@
-"""Tell a recording's story to a newcomer: the question, the result, the events, the program."""
+"""The page of a recording for newcomers: the question, the result, the events, the program."""
 
 from __future__ import annotations
 

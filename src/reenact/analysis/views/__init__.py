@@ -1,1 +1,1 @@
-"""Recorded things in words, for every interface. Nothing here knows a terminal's width."""
+"""Typed views of recordings and results, for every interface, independent of a terminal."""

@@ -11,7 +11,7 @@ KINDS = ("browser", "heal", "agent")
 """The kinds of effects that have such outcomes."""
 
 _ADDRESS = 120
-"""The longest address in a sentence; one such as `data:text/html,…` holds a page."""
+"""The maximum length of an address in a sentence; `data:text/html,…` contains a page."""
 
 
 def told(output: Any) -> list[tuple[str, str]]:
@@ -21,7 +21,7 @@ def told(output: Any) -> list[tuple[str, str]]:
     place = f"{output.get('title') or '(no title)'}  {short_address(output.get('url', ''))}"
     if "actor" in output and "message" in output:
         who = "" if output["actor"] == "script" else f" ({output['actor']})"
-        # A failed one is told as its step's error.
+        # The failure of an action is shown as its step's error.
         message = shortened(str(output["message"]), output.get("url"))
         lines = [("did", f"{message}{who}")] if message and output.get("error") is None else []
         data = output.get("data")

@@ -28,12 +28,12 @@ _COMPARED = 20_000
 
 
 def recorded_and_actual(mismatch: Mismatch) -> tuple[Text, Text]:
-    """The two sides of a mismatch as JSON, each with what the other has not in bold."""
+    """Return the two sides of a mismatch as JSON, each with its own parts in bold."""
     return difference(written(mismatch.recorded), written(mismatch.actual))
 
 
 def divergence_lines(divergence: Divergence) -> Iterator[str]:
-    """One divergence as plain text: its place, its sentence, and each part, recorded and actual."""
+    """Yield a divergence as plain text: place, sentence, and each part, recorded and actual."""
     yield place(divergence)
     if divergence.detail:
         yield f"  {divergence.detail}"
@@ -51,7 +51,7 @@ def divergence_lines(divergence: Divergence) -> Iterator[str]:
 
 
 def difference(old: str, new: str) -> tuple[Text, Text]:
-    """Two texts, each with what the other has not in bold; long equal stretches left out."""
+    """Return two texts, each with its own parts in bold, without long equal stretches."""
     return sides(segments(old, new))
 
 
@@ -111,7 +111,7 @@ def _window(sign: str, text: str, *, first: bool, last: bool) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return a text without its middle where it is longer than the limit."""
+    """Return a text, without its middle if it is longer than the limit."""
     return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"
 
 
@@ -140,7 +140,7 @@ def _same(old: str, new: str) -> int:
 
 
 def written(value: Any) -> str:
-    """One side of a mismatch as JSON; text that is not JSON-able as Python has it."""
+    """Return one side of a mismatch as JSON, or as Python writes it."""
     if isinstance(value, str):
         return value if value is ABSENT or value == ABSENT else json.dumps(value, ensure_ascii=False)
     try:

@@ -98,7 +98,7 @@ def files_view(recording: RecordedRun, step: int | None) -> FilesView:
 
 
 def step_differences(recording: RecordedRun, step: int | None) -> FileDifferencesView:
-    """Return what a step, or the whole run, changed in files.
+    """Return the changes of files by a step, or by the whole run.
 
     Raises StepNotFound, CorruptRecording.
     """
@@ -116,7 +116,7 @@ def step_differences(recording: RecordedRun, step: int | None) -> FileDifference
 
 
 def root_of(path: Path, roots: Sequence[Path]) -> Path:
-    """Return the innermost of some folders that a path lies in."""
+    """Return the innermost of some folders that contains a path."""
     return max((root for root in roots if path.is_relative_to(root)), key=lambda root: len(root.parts))
 
 
@@ -181,7 +181,7 @@ def _change(old: FileState, new: FileState) -> Literal["added", "changed", "remo
 
 
 def _text(state: FileState, blobs: Callable[[str], bytes]) -> list[str] | str:
-    """Return a file's lines, or a sentence about what is there in their place."""
+    """Return a file's lines, or a sentence in place of them."""
     if state.kind == "none":
         return []
     if state.kind == "folder":

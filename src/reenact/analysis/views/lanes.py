@@ -32,7 +32,7 @@ class _Lane:
 
 
 _MOST = 256
-"""Lanes of one scope and depth at most. Calls without an answer would need one each."""
+"""The maximum number of lanes of one scope and depth. Calls without an answer need one each."""
 
 
 class LanesView(View):
@@ -49,9 +49,9 @@ class LanesView(View):
 def lanes(facts: RecordingFacts, depths: Sequence[int]) -> LanesView:
     """Return the timeline of a recording.
 
-    Steps that follow each other lie on the same lane, also those of scopes that share a name (`agent:step`,
-    `agent:step~1`), those at the same time on several. The inside of a step lies on
-    lanes of its own below it, so that a lane never shows two bars in one place, but for the last of `_MOST`.
+    Successive steps are on the same lane, also those of scopes that share a name (`agent:step`, `agent:step~1`), and
+    concurrent steps on several. The inside of a step is on lanes of its own below it, so that no lane has two bars in
+    one place, except the last of `_MOST`.
 
     Args:
         facts: The recording.

@@ -136,7 +136,7 @@ def prompt_change(facts: RecordingFacts, step: StepFacts) -> PromptChangeView | 
     if answer is not None and added and same == len(old) and _says(added[0], answer):
         del added[0]
     kept = list(old[same:])
-    # A message that only moved, as where the first ones were left out, is neither added nor removed.
+    # A message that only moved, since the first ones were left out, is neither added nor removed.
     removed = [message for message in kept if message not in added]
     added = [message for message in added if message not in kept]
     return PromptChangeView(

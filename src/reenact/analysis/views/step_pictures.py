@@ -1,4 +1,4 @@
-"""The pictures of a step: in what it asks, as the images of a prompt, and in what it gave."""
+"""The pictures of a step, in its question (the images of a prompt) and in its outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.core.model.plain import binary, parsed
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 MOST = 50
-"""The pictures of a step that are looked for."""
+"""The maximum number of pictures that are searched in a step."""
 
 LARGEST = 8_000_000
 """The largest picture in bytes that a page shows."""
@@ -139,7 +139,7 @@ def _found(step: StepFacts, tree: Any, path: str, *, tagged: bool = False) -> It
             yield from _picture(binary(step.step.log.filled(tree)) or b"", path)
             return
         for name, item in tree.items():
-            # A tag of the codec's, and the fields in it, are no part of what a reader calls the place.
+            # The codec's tags are not part of the path that people see.
             tag = name.startswith("$")
             inner = path if tag or (tagged and name == "fields") else f"{path}.{name}".lstrip(".")
             yield from _found(step, item, inner, tagged=tag)

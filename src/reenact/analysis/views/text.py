@@ -1,4 +1,4 @@
-"""Text, numbers and moments in as few letters as say them."""
+"""Short forms of texts, numbers and times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 WIDE = 10_000
-"""The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
+"""The width of a pipe: without a terminal, nothing is wrapped or cut."""
 
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
 _CONTROL = re.compile(
@@ -17,7 +17,7 @@ _CONTROL = re.compile(
 
 
 def visible(text: str) -> str:
-    """Text with its control characters made visible."""
+    """Return a text with visible signs for control characters."""
     return _CONTROL.sub(_picture, text.replace("\r\n", "\n"))
 
 
@@ -30,12 +30,12 @@ _TOKEN = re.compile(r"\[\[secret:[^\[\]\s]{1,60}\]\]")
 
 
 def without_tokens(text: str) -> str:
-    """Text with `(secret)` for each token; not for comparisons, which tell tokens apart."""
+    """Return a text with `(secret)` for each token. Not for comparisons, which need the tokens."""
     return _TOKEN.sub("(secret)", text) if "[[secret:" in text else text
 
 
 def one_line(text: str, limit: int = 0) -> str:
-    """Text on one line, cut where a limit is given."""
+    """Return a text on one line, cut if a limit is given."""
     if not limit:
         return visible(" ".join(text.split()))
     joined = " ".join(text.split(maxsplit=limit))  # so many words are longer than the limit
@@ -48,7 +48,7 @@ LONGEST = 6000
 
 
 def cut(value: str, longest: int = LONGEST) -> str:
-    """Return a text; of a very long one its beginning and end."""
+    """Return a text, or the beginning and end of a very long one."""
     if len(value) <= longest:
         return value
     head, tail = longest * 2 // 3, longest // 3
@@ -56,7 +56,7 @@ def cut(value: str, longest: int = LONGEST) -> str:
 
 
 def numbers(found: tuple[int, ...]) -> str:
-    """Step numbers in short: `3, 7-9`."""
+    """Return step numbers in a short form: `3, 7-9`."""
     parts: list[list[int]] = []
     for number in found:
         if parts and parts[-1][1] == number - 1:
@@ -88,7 +88,7 @@ def ago(started: str, now: datetime | None = None) -> str:
 
 
 def moment(started: str) -> str:
-    """A moment to the second, `2026-11-21 15:30:00 UTC`; a text that is no time as it is."""
+    """Return a time to the second, `2026-11-21 15:30:00 UTC`; another text unchanged."""
     try:
         at = datetime.fromisoformat(started)
     except ValueError:
@@ -97,7 +97,7 @@ def moment(started: str) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A duration: `3 ms`, `1.2 s`, `4 min 05 s`."""
+    """Return a duration: `3 ms`, `1.2 s`, `4 min 05 s`."""
     if value is None:
         return ""
     if value < 0.0005:
@@ -112,7 +112,7 @@ def seconds(value: float | None) -> str:
 
 
 def count(value: int) -> str:
-    """A count: `950`, `12.3k`, `1.2M`."""
+    """Return a count: `950`, `12.3k`, `1.2M`."""
     if value < 1000:
         return str(value)
     if value < 999_950:
@@ -121,7 +121,7 @@ def count(value: int) -> str:
 
 
 def money(value: float | None) -> str:
-    """US dollars, as exact as their size wants it."""
+    """Return US dollars, with more digits for smaller amounts."""
     if value is None:
         return ""
     if value and value < 0.0001:
@@ -130,14 +130,14 @@ def money(value: float | None) -> str:
 
 
 def size(value: int) -> str:
-    """Bytes: `950 B`, `12.3 kB`, `1.2 MB`."""
+    """Return a size in bytes: `950 B`, `12.3 kB`, `1.2 MB`."""
     if value < 1000:
         return f"{value} B"
     return f"{value / 1000:.1f} kB" if value < 999_950 else f"{value / 1e6:.1f} MB"
 
 
 def many(number: int, word: str) -> str:
-    """A count with its word: `1 step`, `1,234 steps`."""
+    """Return a count with its word: `1 step`, `1,234 steps`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 

@@ -94,7 +94,7 @@ class Talk:
         return ConversationView(items=tuple(items), total=len(self.facts.steps))
 
     def forget(self, first: int) -> None:
-        """Read anew from that step on."""
+        """Forget the items from that step on, to read them again."""
         self._items = {number: items for number, items in self._items.items() if number < first}
         if first <= self._searched:
             self._searched = first - 1
@@ -194,12 +194,12 @@ def _said(message: Message) -> dict[str, Any]:
 
 
 def _folded(text: str) -> tuple[str, int]:
-    """A text, cut where it is very long, and how many characters are left out."""
+    """Return a text, cut if it is very long, and the number of omitted characters."""
     return (text, 0) if len(text) <= TEXT else (text[:TEXT], len(text) - TEXT)
 
 
 def _folded_args(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments, those that are very long as the beginning of their text."""
+    """Return arguments, of very long ones the beginning of their text."""
     return {
         name: value if len(text := compact(value)) <= TEXT else f"{text[:TEXT]}…"
         for name, value in args.items()

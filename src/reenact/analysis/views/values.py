@@ -1,4 +1,4 @@
-"""Plain values as one would write them."""
+"""Plain values as text for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.model.plain import compact, parsed
 
 
 def pretty(value: Any) -> str:
-    """A plain value for reading: text as it is, JSON (also in a text) indented where it is long."""
+    """Return a plain value for people: a text unchanged, JSON (also in a text) indented if long."""
     parts = parsed(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
     if isinstance(parts, str):
         return parts
@@ -26,5 +26,5 @@ def pretty(value: Any) -> str:
 
 
 def literal_or_text(value: str) -> str:
-    """A text in quotes where it is short, as it is where it has lines."""
+    """Return a text of one line in quotes; JSON, or one of several lines, as `pretty` does."""
     return pretty(value) if "\n" in value or value[:1] in ("{", "[") else literal(value)

@@ -35,7 +35,7 @@ class FactView(View):
 
 
 def word(verdict: Verdict) -> str:
-    """The verdict in a word or a few."""
+    """Return the verdict in a few words."""
     if verdict.faithful:
         return "faithful"
     return "diverged" if verdict.divergences else "partly from the recording"
@@ -54,7 +54,7 @@ def as_options(hint: str) -> str:
 
 
 def brief(verdict: Verdict) -> str:
-    """All of it in a line; of several divergences the first."""
+    """Return the verdict on one line, with the first of several divergences."""
     counted = [f"{many(verdict.served, 'answer')} served from the recording"]
     counted += [f"{label} ran for real × {count}" for label, count in sorted(verdict.live.items())]
     if verdict.missing:
@@ -118,7 +118,7 @@ def unrequested(verdict: Verdict) -> list[tuple[int, str]]:
 
 
 def lines(verdict: Verdict) -> Iterator[str]:
-    """All of it, one thing a line; long lists cut."""
+    """Yield the verdict, one fact on each line, with long lists cut."""
     for fact in facts(verdict):
         yield fact.text
     for divergence in verdict.divergences[:_SHOWN]:

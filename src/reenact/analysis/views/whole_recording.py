@@ -118,9 +118,9 @@ def fields_of_head(found: RecordedRun) -> dict[str, Any]:
 
 
 def stored(path: Path, first: str) -> Iterator[list[bytes]]:
-    """The lines of each process's events, from a folder or an exported file."""
+    """Yield the lines of each process's events, from a folder or an exported file."""
     if path.is_file():
-        # Zip files, which few recordings are in.
+        # Imported here, as few recordings are in zip files.
         limit: int = import_module("reenact.core.store.bundle").LIMIT
         with Archive(path, str(path), limit) as archive:
             names = [name for name in archive.names if name.endswith(".jsonl")]
@@ -138,12 +138,12 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def process(line: bytes) -> str:
-    """The process that a header line begins."""
+    """Return the process of a header line."""
     return str(_data(line).get("process") or "main")
 
 
 def call(line: bytes) -> Any:
-    """The call that a line belongs to, or None."""
+    """Return the call that a line belongs to, or None."""
     return _data(line).get("call")
 
 

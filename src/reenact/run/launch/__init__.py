@@ -1,7 +1,7 @@
 """Start a program so that it is recorded or replayed, in any of the ways to start it.
 
-The program's terminal, streams, exit status and signals stay its own. What becomes of the recording it tells
-in a folder that it is given; a process that dies without a word is said to have done so.
+The program's terminal, streams, exit status and signals stay its own. Its processes leave reports in a folder; one that
+dies without a report is named.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool)
 
 
 def _correct(path: Path, status: int, *, mine: bool) -> None:
-    """`raise SystemExit(3)` leaves no trace within the process; its parent knows how it ended."""
+    """Correct the recorded exit status: the process itself does not see a `raise SystemExit(3)`."""
     if not mine or not path.is_file():
         return
     data = path.read_bytes()
@@ -119,7 +119,7 @@ def _correct(path: Path, status: int, *, mine: bool) -> None:
         return
     if line.get("event") != "sealed" or line.get("exit") == status:
         return
-    # Only here: most programs end by themselves, and it brings the boundary.
+    # Imported here, as most programs do not need it, and it imports the boundary.
     own = import_module("reenact.core.record.own")
     identity = own.own_identity(path.parents[2])
     sign = None if identity is None else own.signing(identity)
@@ -290,7 +290,7 @@ def _differing(recording: RecordedRun, said: dict[str, Any]) -> Iterator[str]:
         yield f"recorded with other versions: {', '.join(changed)}"
 
 
-# -- what processes leave word of ----------------------------------------------------------------------------
+# -- reports of processes ------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Starting a program so that it is forked."""
+"""Start a program so that it is forked."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Options:
     keep_files: str = ""
 
     def tree(self) -> dict[str, Any]:
-        """For the plan of a process."""
+        """Return the options for the plan of a process."""
         names = ("set", "live", "ignore", "policy")
         return {"at": self.at, "model": self.model, **{name: list(getattr(self, name)) for name in names}}
 

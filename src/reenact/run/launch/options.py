@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reenact.core.query.recorded_run import RecordedRun
 
 STDOUT = "stdout"
-"""The rule that lets a program write something else than recorded."""
+"""The rule that allows other output than recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Running a program in the foreground: its terminal and its signals stay its own."""
+"""Run a program in the foreground: its terminal and its signals stay its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Start:
     """The parameters to start a program.
 
     Attributes:
-        disk: The files that it runs on, where they are not the user's own.
+        disk: The files that it runs on, if they are not the user's own.
     """
 
     argv: list[str]
@@ -33,7 +33,7 @@ class Start:
     disk: Disk | None = None
 
     def prepared(self) -> tuple[list[str], str]:
-        """Lay the files, and return the command line and the path of what is to be started."""
+        """Lay the files, and return the command line and the path of the executable."""
         if self.disk is None:
             return self.argv, self.executable
         laid = self.disk.lay(self.cwd, self.argv)
@@ -83,8 +83,8 @@ def run(
 ) -> tuple[int, int]:
     """Run it to its end; return its exit status and its process id.
 
-    `started` is called once it runs. Ctrl-C reaches it from the terminal as it reaches us; other signals are passed
-    on.
+    `started` is called once it runs. The terminal sends Ctrl-C to the program and to this process; other signals are
+    passed on.
     """
     child: subprocess.Popen[bytes] | None = None
 
@@ -96,7 +96,7 @@ def run(
     for number in system.signals("SIGINT", "SIGBREAK", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
-        # A function, not SIG_IGN, which the child would inherit. The terminal itself tells the child of its keys.
+        # A function, not SIG_IGN, which the child would inherit. The terminal itself sends keys' signals to the child.
         typed = number.name in {"SIGINT", "SIGBREAK", "SIGQUIT"}
         before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
     try:
@@ -120,7 +120,7 @@ def run(
 
 
 def _heard(number: int, frame: object) -> None:
-    """A key of the terminal: the program hears of it by itself, and decides."""
+    """Ignore a signal of the terminal's keys: the program gets it, too, and decides."""
 
 
 def _wait(child: subprocess.Popen[bytes]) -> int:
@@ -137,7 +137,7 @@ def aside(quiet: bool) -> int | None:
 
 
 def ended_by(status: int) -> str:
-    """The name of the signal that ended a program, of its negative status."""
+    """Return the name of the signal that ended a program, by its negative status."""
     try:
         return signal.Signals(-status).name
     except ValueError:
@@ -145,7 +145,7 @@ def ended_by(status: int) -> str:
 
 
 def shown(command: Sequence[str]) -> str:
-    """A command in a message."""
+    """Return a command for a message."""
     text = " ".join(command)
     return text if len(text) <= 80 else text[:79] + "…"
 

@@ -1,4 +1,4 @@
-"""The command that a recording remembers."""
+"""The recorded command."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def missing_part(recording: RecordedRun, *, near: bool = False) -> str:
 
     Args:
         recording: The recording.
-        near: Do not look at paths on other machines: none is contacted without consent.
+        near: Do not check paths on other machines: none is contacted without consent.
     """
     argv, cwd = _argv(recording), _folder(recording)
     if not argv:
@@ -70,7 +70,7 @@ def missing_part(recording: RecordedRun, *, near: bool = False) -> str:
     if shutil.which(argv[0]) is None:
         what = "the program is gone" if by_proxy(recording) else "the Python that ran the program is gone"
         return f"{what}: {consent.escaped(argv[0])}"
-    # Of another language's command line only its own program knows which word is a file.
+    # Only for Python: in another language's command line, the words that are files are unknown.
     file = script_of(argv) if not by_proxy(recording) else None
     if file is not None and not os.path.exists(Path(cwd, file)):  # noqa: PTH110
         return f"the program is gone: {consent.escaped(str(Path(cwd, file)))}"

@@ -47,20 +47,20 @@ _REFUSED = "from here on the program is answered with status 400"
 
 @dataclass(slots=True)
 class _Program:
-    """A program that is run, and can be ended."""
+    """A running program, which can be ended."""
 
     ended: bool = False
     process: subprocess.Popen[bytes] | None = None
     _halted: threading.Event = field(default_factory=threading.Event)
 
     def started(self, process: subprocess.Popen[bytes]) -> None:
-        """It runs."""
+        """Note the process of the program."""
         self.process = process
         if self._halted.is_set():
             self._end_soon()
 
     def halt(self) -> None:
-        """Its replay is over: it has a moment to end by itself."""
+        """End the program after its replay has diverged; it has a moment to end by itself."""
         self._halted.set()
         if self.process is not None:
             self._end_soon()
@@ -88,7 +88,7 @@ def _run(
     program: _Program | None = None,
     disk: Disk | None = None,
 ) -> tuple[int, Output]:
-    """Run it to its end; return its exit status and its output."""
+    """Run a command to its end; return its exit status and its output."""
     executable = executable_of(command)
     started = program.started if program is not None else None
     where = None if cwd is None else os.fspath(cwd)
@@ -167,7 +167,7 @@ def _recording(
     home: str | os.PathLike[str] | None,
     files: Sequence[str] | None,
 ) -> Iterator[tuple[Serving, proxy.RecordingProxy, tuple[Route, ...]]]:
-    """The proxy, recording, for as long as the body runs."""
+    """Run the recording proxy while the body runs."""
     routes, at = proxy.routes(os.environ), proxy.free()
     said: dict[str, Tree] = {
         "port": at.getsockname()[1],
@@ -210,7 +210,7 @@ def _again(
         said = {"port": said.get("port")}
     routes = tuple(Route(str(name), str(url)) for name, url in (said.get("upstreams") or {}).items())
     routes = routes if trusted else proxy.routes(os.environ)
-    # At the port where it was, as far as that is free: an address that the program shows or sends is then the same.
+    # At the recorded port, if it is free, so that addresses which the program shows or sends are the same.
     listening = proxy.free(int(said.get("port") or 0))
     port = listening.getsockname()[1]
     environ = {**os.environ, **proxy.environ(routes, port, os.environ)}
@@ -256,7 +256,7 @@ def replay(
 
     def begin() -> proxy.ReplayingProxy:
         def halted() -> None:
-            # Before the program's own words about an answer that is an error.
+            # Before the program prints its own error for the refused request.
             if not quiet and replaying.replayer.divergences:
                 said = str(replaying.replayer.divergences[0]).partition(",")[0]
                 warn(f"{said}: {_REFUSED}")
@@ -284,7 +284,7 @@ def replay(
 
 @contextmanager
 def _laid(recording: model.RecordedRun, store: LocalStore, *, live: bool = False) -> Iterator[Disk | None]:
-    """The disk that a recorded program runs on; None for a recording without files."""
+    """Yield the disk that a recorded program runs on; None for a recording without files."""
     disk = None if live else disk_of(recording, (store.root, Path(recording.path).absolute()))
     try:
         yield disk
@@ -346,7 +346,7 @@ def fork(
     argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)
     listening_at, routes, environ = _again(parent, trusted=trusted)
     program, known_as = _Program(), new_id()
-    # By the user's word, these are the addresses of models.
+    # The user has declared these addresses to be models'.
     point = replace(point, providers=tuple(urlsplit(route.upstream).netloc for route in routes))
 
     def begin() -> proxy.ForkingProxy:

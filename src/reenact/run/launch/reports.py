@@ -18,7 +18,7 @@ if sys.platform != "win32":
 
 _BLOCK = 65536
 _PATIENCE = 1.0
-"""Seconds to wait for the last output: a left child process may keep its end open forever."""
+"""Seconds to wait for the last output: a remaining child process may keep its end open."""
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def _terminal(like: int) -> tuple[int, int]:
         with suppress(termios.error, OSError):
             termios.tcsetwinsize(theirs, termios.tcgetwinsize(like))
             settings = termios.tcgetattr(theirs)
-            # The real terminal turns line ends into what it needs; once is enough.
+            # The real terminal converts line ends: this one must not do so, too.
             settings[1] &= ~termios.OPOST
             termios.tcsetattr(theirs, termios.TCSANOW, settings)
         return ours, theirs

@@ -1,4 +1,4 @@
-"""Starting a program so that its recording, which was cut off, goes on."""
+"""Start a program so that its recording, which was cut off, goes on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Resumed:
         reason: The reason that it stopped or failed, in one sentence.
         ran: The calls that ran by the policy, each with its number and the reason.
         answered: The tools that were answered without running, with the reason.
-        changed: The files that were set back though something had changed them behind the recorded run.
+        changed: The files that were set back although something else had changed them after the run.
         copies: The folder with copies of these; empty without any.
     """
 
@@ -128,7 +128,7 @@ def resume(
 
 
 def _after(copies: Path, *, went_on: bool) -> tuple[str, ...]:
-    """Put the files back that were set back, if the run did not go on.
+    """Restore the files that were set back, if the run did not go on.
 
     Return those whose copies are kept. Raises UsageError.
     """

@@ -1,7 +1,7 @@
 """The proxy as an ASGI application: a request comes in, the boundary answers it.
 
-Chunk by chunk, as they come. What the program would see of its provider it sees here: status, headers, body, a
-connection that breaks off. What only the proxy can say is one line of JSON.
+Answers pass chunk by chunk, as they come. The program gets all that its provider sends: status, headers, body, a broken
+connection. The proxy's own messages are one line of JSON.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from reenact.errors import Halt
 from reenact.run.proxy.providers import Route
 
 DEPARTED = 400
-"""The HTTP status of a departure: no SDK retries this one (LangChain.js retries a 422)."""
+"""The HTTP status of a departure: no SDK retries it (LangChain.js retries a 422)."""
 
 _HOP = frozenset((
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
     "transfer-encoding", "upgrade",
 ))  # fmt: skip
-"""Headers of one connection, which end at the proxy."""
+"""Headers of a single connection, which the proxy does not pass on."""
 
 _LINGER = 0.05
 """Seconds for a stream to end by itself if the program has left at its last chunk."""
 
 _TIMEOUT = httpx.Timeout(None, connect=30)
-"""The program knows how long it wants to wait."""
+"""No limit but for connecting: the program has its own limits."""
 
 
 class ProxyRun(Protocol):
@@ -54,13 +54,13 @@ class ProxyRun(Protocol):
 
 
 class Upstream:
-    """The client to the providers. Made on first use, never in a replay: certificates take time."""
+    """The client to the providers, made on first use: loading certificates takes time."""
 
     def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
 
     async def send(self, request: httpx.Request) -> httpx.Response:
-        """Ask; the answer's body is still to be read."""
+        """Send a request; return the response with its body unread."""
         if self._client is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
             self._client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, follow_redirects=False)
@@ -73,7 +73,7 @@ class Upstream:
 
 
 def application(routes: Sequence[Route], session: ProxyRun, upstream: Upstream) -> ASGIApp:
-    """The ASGI application."""
+    """Return the ASGI application."""
     known = {route.key: route for route in routes}
     return Starlette(routes=[Mount("/", app=_Proxy(known, session, upstream))])
 
@@ -148,7 +148,7 @@ class _ProxiedExchange:
                 await self._live(call, method, url, named, body)
         except Halt as halt:
             if self._begun:
-                # The head is out: all that is left to do is to break off.
+                # The head has been sent: only the connection can be broken.
                 raise ConnectionAbortedError from None
             await self._say(DEPARTED, "departed_from_recording", str(halt))
         except Exception as error:
@@ -158,13 +158,13 @@ class _ProxiedExchange:
             text = f"{method} {exchange.place(url)} was not answered: {type(error).__name__}: {error}"
             await self._say(status, "upstream_failed", text)
 
-    # -- who answers -----------------------------------------------------------------------------------------
+    # -- sources of answers ----------------------------------------------------------------------------------
 
     async def _served(self, call: Call, method: str) -> None:
         answer = call.answer
         assert answer is not None
         if answer.end == "closed":
-            # It is the program that leaves, as it did: only one that stays reads on.
+            # The program itself leaves, as recorded. If it stays, it waits for more.
             call.answer = replace(answer, end="cancelled")
         try:
             head = await call.recorded.aserve()
@@ -246,7 +246,7 @@ def _sized(header: Sequence[str], size: int) -> Sequence[str]:
 def _said(status: int, kind: str, text: str) -> JSONResponse:
     """Return the proxy's own message, in the error form of the providers' SDKs."""
     error = {"type": kind, "code": kind, "message": f"reenact: {text}"}
-    # To ask again would give the same; where the provider was not reached, that is the SDK's own business.
+    # A retry would give the same answer; if the provider was not reached, the SDK decides.
     final = {"x-should-retry": "false"} if status < 500 else {}
     return JSONResponse({"type": "error", "error": error}, status, final)
 

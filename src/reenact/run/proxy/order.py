@@ -1,9 +1,9 @@
 """Order the recorded answers for a program in another process, seen only by its requests.
 
-Inside of a Python program every task has a name, and the turnstile sees when its loop is quiet. Here there is neither.
-So a request is known by its content, equal ones by their order of arrival, and the program is held to what is seen of
-its order: an answer goes out when all requests that were recorded to come before it have come, and a request is
-answered when all that was recorded to go out before it has gone. What was under way at once may come in any order.
+Inside of a Python program, every task has a name, and the turnstile finds out when its loop is quiet. Here there is
+neither. So requests are matched by content, equal ones by their order of arrival. An answer is sent when all requests
+have come that came before it in the recording, and a request is answered when all answers have been sent that were sent
+before it. Events that were concurrent may come in any order.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class RequestMatcher:
     def claim(self, question: Question) -> CallRecord | None:
         """Return the first unclaimed call that asks the same, or None."""
         body = question.args.get("body")
-        # Mostly equal is equal to the letter: only where nothing is, every part is looked at.
+        # Mostly, equal questions have identical bodies: other parts are compared only without one.
         alike = (call for call in self._open(question) if self._log.args(call).get("body") == body)
         for call in itertools.chain(alike, self._open(question)):
             if self._cursor.equal(call, question.label, question.args):
@@ -215,12 +215,12 @@ class RequestMatcher:
         )
 
     def next_ordinal(self, label: str) -> int:
-        """The ordinal of a question that the recording does not have."""
+        """Return the ordinal of a question that the recording does not have."""
         used = self._used.setdefault(label, set())
         return next(number for number in range(len(used) + 1) if number not in used)
 
     def use(self, label: str, ordinal: int) -> None:
-        """That ordinal is taken."""
+        """Note that an ordinal is used."""
         self._used.setdefault(label, set()).add(ordinal)
 
     def _open(self, question: Question) -> Iterator[CallRecord]:

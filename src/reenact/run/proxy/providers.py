@@ -1,7 +1,7 @@
 """The environment variables with the providers' addresses, as their SDKs read them.
 
-Read off the SDKs' own source, in Python and JavaScript. A variable that has no one address of its own (a resource of
-the user's, a regional one) is pointed at the proxy only where the user has set it.
+Source: the SDKs' own code, in Python and JavaScript. A variable without a single default address (a user's resource, a
+region) leads to the proxy only if the user has set it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Route:
 def routes(given: Mapping[str, str]) -> tuple[Route, ...]:
     """Return the routes for a program with that environment: the user's addresses stay.
 
-    `REENACT_PROXY=VARIABLE,VARIABLE` names more that lead to the proxy: of services that the program's tools ask.
-    Raises UsageError where one of them is no address.
+    `REENACT_PROXY=VARIABLE,VARIABLE` names more variables that lead to the proxy, of services that the program's tools
+    use. Raises UsageError if one of them is no address.
     """
     found = [Route(name, _own(name, given)) for name in named(given)]
     for variable, default in VARIABLES.items():
@@ -105,12 +105,12 @@ def _spares(variable: str, given: Mapping[str, str]) -> bool:
 
 
 def _host(text: str) -> str:
-    """The address that OLLAMA_HOST means: often it is host and port alone."""
+    """Return the address in OLLAMA_HOST, which often is only host and port."""
     if not text or "://" in text:
         return text
     host, colon, port = text.rpartition(":")
     name = host if colon else port
-    # What a server listens on is no address to ask.
+    # A server's address to listen on is no address for requests.
     name = "127.0.0.1" if name in ("", "0.0.0.0") else name  # noqa: S104 - nothing is bound here
     return f"http://{name}:{port if colon else '11434'}"
 
@@ -126,7 +126,7 @@ def environ(found: Iterable[Route], port: int, given: Mapping[str, str]) -> dict
 
 
 def wanted(given: Mapping[str, str]) -> list[str]:
-    """The names of the keys that are set: without them an SDK does not even begin."""
+    """Return the names of the keys that are set: without them an SDK refuses to start."""
     return sorted(
         name for name, value in given.items() if value and name.endswith(("_API_KEY", "_AUTH_TOKEN"))
     )

@@ -67,7 +67,7 @@ class RecordingProxy(RecordingInProgress):
         self._looking = asyncio.Lock()
 
     def start(self) -> None:
-        """Open the recording. Without one (the disk is full) the program runs all the same."""
+        """Open the recording. If that fails (the disk is full), the program runs unrecorded."""
         writer = self._open()
         if writer is None:
             return
@@ -88,12 +88,12 @@ class RecordingProxy(RecordingInProgress):
         return self._recorder is not None
 
     async def begin(self, effect: Effect) -> Call | None:
-        """Each request has its place by its arrival."""
+        """Begin the effect of a request, in the order of arrival."""
         if self.active is None:
             return None
         self._asked = True
         if self._workspace is not None:
-            # What the program did since the last answer belongs to that step.
+            # The program's changes of files since the last answer belong to that step.
             async with self._looking:
                 await asyncio.to_thread(self._workspace.walked)
         with entered(self.active.root):
@@ -102,7 +102,7 @@ class RecordingProxy(RecordingInProgress):
     def given_up(self, call: Call) -> None: ...
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
-        """The program has ended."""
+        """Seal the recording when the program has ended."""
         if self._recorder is not None:
             if not self._asked:
                 self._recorder.note("unrecorded", "no request came through the proxy")
@@ -133,7 +133,7 @@ class _Answering:
         self.log = log
         self.replayer = replayer
         self._asked = RequestMatcher(log, replayer.cursor, replayer.rules)
-        # The order among requests is looked after here, where it is known which of them were under way at once.
+        # `Turns` checks the order of requests, as it distinguishes concurrent ones.
         replayer.rules.order = True
         replayer.rules.applied[SEEN] = None
 
@@ -162,7 +162,7 @@ class _Answering:
     async def _await_turn(self, call: CallRecord) -> None: ...
 
     def given_up(self, call: Call) -> None:
-        """Give up the answer's unread part: it is not waited for."""
+        """Give up the unread part of an answer, so that nothing waits for it."""
         answer = call.answer
         if isinstance(answer, Answer):
             orders = [answer.order, answer.end_order, *(piece.order for piece in answer.pieces)]
@@ -254,8 +254,7 @@ class ForkingProxy(_Answering):
         """End the program.
 
         Raises UsageError if it never came to the step (nothing is kept), and ForkStopped if it could not go on from
-        there
-        (the recording so far is kept).
+        there (the recording so far is kept).
         """
         forker, child = self.forker, self.child
         if not forker.reached:

@@ -16,13 +16,13 @@ from reenact.run.proxy.asgi import ProxyRun, Upstream, application
 from reenact.run.proxy.providers import Route
 
 _GRACE = 2
-"""Seconds that requests under way have, when the program has ended."""
+"""Seconds for running requests after the program's end."""
 
 
 def free(port: int = 0) -> socket.socket:
-    """A socket that listens on loopback: at that port, where it is to be had, else at any."""
+    """Return a socket that listens on loopback, at that port if it is free, else at any."""
     for number in dict.fromkeys((port, 0)):
-        # By its protocol asyncio knows that it may send small pieces at once: a stream waits 40 ms for each without.
+        # With this protocol, asyncio sends small pieces at once: else each piece of a stream waits 40 ms.
         found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -46,7 +46,7 @@ class Serving:
         begin: Makes the session; called in the server's own thread and event loop.
 
     Attributes:
-        session: The session, within the body and behind it.
+        session: The session, in the body and after it.
         port: The port.
     """
 
@@ -91,7 +91,7 @@ class Serving:
             http="h11",
             ws="none",
             lifespan="off",
-            # What goes wrong is the program's to tell; a server's log would only get between its lines.
+            # No log: the program reports errors itself, and the server's lines would mix with its own.
             log_config=None,
             log_level="critical",
             access_log=False,

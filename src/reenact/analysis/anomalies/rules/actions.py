@@ -65,7 +65,7 @@ def _heard(case: Case, use: Use) -> str | None:
 
 
 def _values(text: str) -> dict[str, str]:
-    """The addresses, the long words and those with a digit, by their small letters."""
+    """Return the addresses, the long words and those with a digit, by their lower case."""
     return {
         value.lower(): value
         for value in _VALUE.findall(text)
@@ -130,7 +130,7 @@ def bad_arguments(case: Case) -> Iterator[RuleFinding]:
 
 def fault(args: Any, schema: dict[str, Any]) -> str:
     """Return the fault of arguments in one sentence, or empty. An invalid schema finds none."""
-    # A tenth of a second that only those pay who have tools with schemas.
+    # Imported here, as it takes a tenth of a second, and is needed only for tools with schemas.
     with needing("analysis", "the rule bad-arguments"):
         jsonschema = importlib.import_module("jsonschema")
     try:

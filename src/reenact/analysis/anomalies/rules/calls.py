@@ -54,7 +54,7 @@ def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Rul
                 severity=None if same else "info",
             )
         if risky(use, tools) and not use.failed and before is None:
-            # What was read before a change may well be read again after it.
+            # It is right to read again after a change.
             first = {key: one for key, one in first.items() if risky(one, tools)}
         first.setdefault(use.key, use)
 
@@ -110,7 +110,7 @@ def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
     found = []
     work, least = _WORK, b"\x01" * (times - 1)
     for period in range(1, len(items) // times + 1):
-        # So many rounds meet as many places that are a period apart: few periods get as far as that.
+        # That many rounds need as many equal keys a period apart: most periods are excluded by this.
         if least not in bytes(map(eq, items[::period], items[period::period])):
             continue
         work -= len(items)
@@ -119,7 +119,7 @@ def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
         same = bytes(map(eq, items, items[period:]))
         runs = re.finditer(rb"\x01{%d,}" % (period * (times - 1)), same)
         found += [(run.start(), period, run.end() - run.start() + period) for run in runs]
-    # The longest stretch first, told by its shortest period.
+    # The longest stretch first, with its shortest period.
     return sorted(found, key=lambda one: (one[0], one[1]))
 
 
@@ -160,7 +160,7 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[RuleFinding]:
             continue
         stated = _stated(use.text) or {word.lower() for word in _WORDS.findall(use.text)}
         given = compact(use.args).lower()
-        # Parts of words count, too, but where that would take time with the square of the texts.
+        # Parts of words count, too, unless the texts are so long that the search would take quadratic time.
         known: str | set[str] = given
         if len(stated) * len(given) > _LOOKS:
             known = _stated(given) | {word.lower() for word in _WORDS.findall(given)}
@@ -173,9 +173,9 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[RuleFinding]:
 
 
 def _stated(text: str) -> set[str]:
-    """The names, ids and numbers of a text, in small letters.
+    """Return the names, ids and numbers of a text, in lower case.
 
-    Each different run of letters and digits is looked at once, and plain words are passed over.
+    Each different run of letters and digits is examined once; plain words are skipped.
     """
     runs = {run for run in _RUN.findall(text) if not (run.isalpha() and run.islower())}
     return {word.lower() for run in runs for word in _STATED.findall(run)}

@@ -59,7 +59,7 @@ def invented(case: Case, *, least: int = 1) -> Iterator[RuleFinding]:
                 f"{', '.join(short(one, 40) for one in unknown[:3])}{more}: not in any earlier prompt or tool result",
                 _around(said.text, unknown[0]),
             )
-        # Told once: what it says from now on repeats it.
+        # Report once: later answers repeat it.
         known.learn([said.text])
 
 
@@ -128,7 +128,7 @@ def _says(text: str, fields: Container[str]) -> dict[str, float]:
     """Return the figures that a text gives for fields: the first for each."""
     found: dict[str, float] = {}
     for states in _STATES.finditer(text):
-        # The name of a field stands before "is", perhaps in emphasis.
+        # The name of a field comes before "is", perhaps in emphasis.
         before = text[max(0, states.start() - _NAME - 20) : states.start()].rstrip().rstrip("*_`").lower()
         for start in _BOUNDARY.finditer(before):
             if (name := before[start.start() :]) in fields:

@@ -1,6 +1,6 @@
 """Import other programs' recordings; the format is recognised by the content.
 
-`FORMATS` names them; a new one is a pair of functions, one that knows its documents and one that reads them.
+`FORMATS` lists them; a new one is a pair of functions, which recognise its documents and read them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ FORMATS = {
         "messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats
     ),
 }
-"""The formats besides our own, the particular before the general."""
+"""The formats besides Reenact's own, the particular before the general."""
 
 
 def bring(
@@ -153,12 +153,11 @@ def bring(
         format: One of `FORMATS`, or `reenact`; by default what the content looks like.
         name: A name for the recordings, instead of the file's.
         tags: More tags.
-        progress: Told of each recording, as (done, all).
-        joins: Finds the repository whose commits have the files of a coding agent's session, besides those that its log
-            tells.
+        progress: Called for each recording, with (done, all).
+        joins: Finds the repository whose commits have files of a coding agent's session, besides those in its log.
 
     Raises:
-        NotARecording: The file is in no format that is known; nothing is written then.
+        NotARecording: The file is in no known format; nothing is written then.
     """
     if format and format not in FORMATS and format != "reenact":
         raise UsageError(f"unknown format '{format}'; known: reenact, {', '.join(FORMATS)}")
@@ -184,7 +183,7 @@ def bring(
 
 
 def _files_of(run: ImportedRun, joins: Joins | None, stack: ExitStack) -> WorkspaceFiles | None:
-    """Return the files of a session; None if nothing is known of them."""
+    """Return the files of a session; None if none are known."""
     if run.workspace is None:
         return None
     joined = None if joins is None else joins(run.workspace.folder)
@@ -198,25 +197,25 @@ def files_in(path: Path) -> list[Path]:
     """Return the files to import for a path: all of a folder that may be of a known format.
 
     Raises:
-        NotARecording: The folder holds no such file.
+        NotARecording: The folder has no such file.
     """
     if not path.is_dir() or (path / EVENTS).exists():
         return [path]
     found = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
     if not found:
         raise NotARecording(f"{path} holds no file to import ({', '.join(sorted(_SUFFIXES))})")
-    # A recording's folder within is imported whole.
+    # A recording's folder inside is imported whole.
     own = {file.parent for file in found if file.name == EVENTS}
     return [*sorted(own), *(file for file in found if not own & {*file.parents})]
 
 
 def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
-    """The runs that a file holds, and its format; nothing is written."""
+    """Return the runs in a file, and its format; write nothing."""
     return runs_of(_parsed(path), path, format)
 
 
 def runs_of(document: Any, path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
-    """The runs that a parsed file holds, and its format. Messages name the path."""
+    """Return the runs in a parsed file, and its format. Messages name the path."""
     for name, known in FORMATS.items():
         if name != format if format else not known.knows(document):
             continue
@@ -265,7 +264,7 @@ def _copied(store: LocalStore, source: Path) -> str:
 def _copy(folder: Path, member: str, target: Path) -> None:
     private.folder(target.parent)
     if member == EVENTS:
-        # A fork has its parent's lines only where the parent lies beside it.
+        # A fork refers to its parent's lines, which are only beside it.
         private.write(target, shared.whole((folder / member).read_bytes(), folder))
         return
     private.copy(folder / member, target)
@@ -274,7 +273,7 @@ def _copy(folder: Path, member: str, target: Path) -> None:
 
 
 def _parsed(path: Path) -> Tree:
-    """A file's JSON, or the list of its lines' JSON."""
+    """Return a file's JSON, or the list of its lines' JSON."""
     try:
         if path.stat().st_size > _LARGEST:
             raise TooLarge(
@@ -288,7 +287,7 @@ def _parsed(path: Path) -> Tree:
     if data[:4] == b"PK\x03\x04":
         return inspect.archive(data, path)
     if data[:1] == b"\n" or path.suffix.lower() in _BINARY:
-        # The first byte of a protobuf trace is a line feed; such a file may be JSON all the same.
+        # A protobuf trace begins with a line feed; a JSON file may, too.
         spans = otel.from_bytes(data)
         if spans is not None:
             return spans
@@ -320,7 +319,7 @@ def _loads(data: bytes) -> Tree:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        # Python writes NaN and lone surrogates, which are no JSON to orjson.
+        # Python writes NaN and lone surrogates, which orjson refuses.
         return json.loads(data)
 
 

@@ -21,12 +21,12 @@ _TERMINALS = {"computerterminal", "computer_terminal"}
 
 
 def is_who_and_when(document: Any) -> bool:
-    """A failed run with the agent and the step that annotators blamed."""
+    """Return True for a failed run with the agent and the step that annotators blamed."""
     return isinstance(document, dict) and is_chat(document.get("history")) and "mistake_step" in document
 
 
 def who_and_when(document: Any, path: Path) -> ImportedRun:
-    """Each message after the task is what one agent made of all messages before it."""
+    """Read each message after the task as an agent's answer to all messages before it."""
     about = {key: value for key, value in document.items() if key != "history"}
     effects = list(_speakers(document["history"]))
     agent, step = str(about.get("mistake_agent") or ""), str(about.get("mistake_step") or "")
@@ -67,7 +67,7 @@ def _speakers(history: list[dict[str, Any]]) -> Iterator[Happened]:
 
 
 def is_swe_agent(document: Any) -> bool:
-    """SWE-agent's .traj: a history of messages, with thought and action."""
+    """Return True for SWE-agent's .traj: a history of messages, with thought and action."""
     return (
         isinstance(document, dict)
         and is_chat(document.get("history"))
@@ -76,7 +76,7 @@ def is_swe_agent(document: Any) -> bool:
 
 
 def swe_agent(document: Any, path: Path) -> ImportedRun:
-    """The history has all that the model saw; its exit status says how the run ended."""
+    """Read a history, which has all that the model saw, and the run's exit status."""
     info = document.get("info") if isinstance(document.get("info"), dict) else {}
     status = str(info.get("exit_status") or "")
     effects = list(effects_of(document["history"], model=_swe_model(document)))
@@ -107,7 +107,7 @@ def _swe_model(document: Any) -> str:
 
 
 def is_claude_code(document: Any) -> bool:
-    """A session's JSON lines: messages of Anthropic's form in an envelope each."""
+    """Return True for a session's JSON lines: messages of Anthropic's form in an envelope each."""
     return (
         isinstance(document, list)
         and any(isinstance(line, dict) and "sessionId" in line for line in document)
@@ -116,7 +116,7 @@ def is_claude_code(document: Any) -> bool:
 
 
 def claude_code(document: Any, path: Path) -> ImportedRun:
-    """The session's messages. Each subagent's side chain is a conversation of its own."""
+    """Read a session's messages. Each subagent's side chain is a conversation of its own."""
     lines = [line for line in document if isinstance(line, dict) and is_message(line.get("message"))]
     chats: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
@@ -171,7 +171,7 @@ def _blocks(content: Any) -> list[Any]:
 
 
 def _counted(usage: dict[str, Any]) -> dict[str, Any]:
-    """Anthropic counts what came from the cache beside the input, a recording within it."""
+    """Add cached tokens to the input's: Anthropic counts them apart, a recording does not."""
     cached, written = (usage.get(f"cache_{verb}_input_tokens") or 0 for verb in ("read", "creation"))
     given = (usage.get("input_tokens") or 0) + cached + written
     return {**usage, "input_tokens": given, "cache_read_tokens": cached, "cache_write_tokens": written}
@@ -181,7 +181,7 @@ def _counted(usage: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_pydantic_ai(document: Any) -> bool:
-    """The JSON of `ModelMessagesTypeAdapter`."""
+    """Return True for the JSON of `ModelMessagesTypeAdapter`."""
     return pydantic_ai.speaks(document)
 
 
@@ -267,5 +267,5 @@ def lesson(document: dict[str, Any], path: Path) -> ImportedRun:
 
 
 def _bare(role: str) -> str:
-    """A role without what stands in brackets at its end."""
+    """Return a role without brackets at its end."""
     return role.partition("(")[0].rstrip() if role.endswith(")") and "\n" not in role else role

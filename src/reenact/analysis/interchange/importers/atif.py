@@ -12,7 +12,7 @@ from reenact.core.messages.message_text import content
 
 
 def is_atif(document: Any) -> bool:
-    """A trajectory with its steps."""
+    """Return True for a trajectory with its steps."""
     if not isinstance(document, dict) or not isinstance(document.get("steps"), list):
         return False
     return str(document.get("schema_version") or "").startswith("ATIF")
@@ -60,7 +60,7 @@ def _effects(steps: list[Any], agent: dict[str, Any], lost: list[str]) -> Iterat
         calls = [call for call in step.get("tool_calls") or () if isinstance(call, dict)]
         said = _answer(step, calls)
         if step.get("is_copied_context"):
-            # What another trajectory tells already; here it is what the model remembered.
+            # Another trajectory has this step; here it is the model's history.
             copied += 1
         else:
             name = str(step.get("model_name") or agent.get("model_name") or "model")

@@ -1,4 +1,4 @@
-"""Chats in OpenAI's form, and what is written as one with little besides.
+"""Chats in OpenAI's form, and similar ones.
 
 A list of messages is a run: each assistant message a model call that saw all messages before it, each tool message a
 tool call. Tool results are paired with their calls by their place: real logs use an id for several calls.
@@ -37,7 +37,7 @@ def is_chat(items: Any) -> bool:
 
 
 def messages_of(item: Any) -> list[Message] | None:
-    """The messages of a run, bare or under one of the usual names, or None."""
+    """Return the messages of a run, bare or under one of the usual names, or None."""
     if is_chat(item):
         return list(item)
     if isinstance(item, dict):
@@ -46,7 +46,7 @@ def messages_of(item: Any) -> list[Message] | None:
 
 
 def run_of(item: Any, name: str, file: str) -> ImportedRun:
-    """One run from a list of messages, or from an object that has one."""
+    """Return one run from a list of messages, or from an object that has one."""
     messages = messages_of(item) or []
     about = {key: value for key, value in item.items() if key not in _LISTS} if isinstance(item, dict) else {}
     effects = list(effects_of(messages, model=str(about.get("model") or "")))
@@ -78,7 +78,7 @@ def _tags(about: dict[str, Any]) -> tuple[str, ...]:
 
 
 def last_answer(effects: Iterable[Happened]) -> Any:
-    """The text of the last model call's answer: what the run gave in the end."""
+    """Return the text of the last model call's answer, as the run's output."""
     answers = [
         effect.value for effect in effects if effect.kind == "model" and isinstance(effect.value, dict)
     ]
@@ -86,7 +86,7 @@ def last_answer(effects: Iterable[Happened]) -> Any:
 
 
 def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happened]:
-    """The model and tool calls that a list of messages tells of."""
+    """Yield the model and tool calls in a list of messages."""
     history: list[Message] = []
     asked: list[Message] = []
     before: datetime | None = None
@@ -95,7 +95,7 @@ def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happ
         now = moment(message.get("timestamp") or message.get("created_at"))
         role = str(message["role"])
         if role in ASSISTANTS:
-            # What a person says in between lies in the next call's messages; only what no call saw stands alone.
+            # A person's messages are in the next call's; only those that no call got are effects of their own.
             after.clear()
             name = str(message.get("model") or model or "assistant")
             args = {"messages": Seen(history)}
@@ -185,7 +185,7 @@ def flat(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def moment(value: Any) -> datetime | None:
-    """A point in time as logs write one: ISO 8601, or seconds or milliseconds since 1970."""
+    """Parse a time as logs write it: ISO 8601, or seconds or milliseconds since 1970."""
     try:
         if isinstance(value, str):
             found = datetime.fromisoformat(value)

@@ -1,7 +1,7 @@
 """Codex's session files (`rollout-….jsonl`): items of OpenAI's responses API, one a line.
 
-A line is `{"timestamp", "type", "payload"}`; files of before September 2025 have the items bare. What lies between two
-inputs of the session is one answer of the model.
+A line is `{"timestamp", "type", "payload"}`; files of before September 2025 have the bare items. The items between two
+inputs of the session are one answer of the model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ITEMS = {"message", "reasoning", *_CALLS, *_OUTPUTS}
 
 
 def is_codex(document: Any) -> bool:
-    """A session's lines, in today's envelope or bare."""
+    """Return True for a session's lines, in today's envelope or bare."""
     if not isinstance(document, list):
         return False
     lines = [line for line in document if isinstance(line, dict)]
@@ -98,7 +98,7 @@ class _Session:
         self._effects: list[Happened] = []
         self._answer: int | None = None
         self._patched: dict[str, Any] = {}
-        """The changes of files that the file tells, by the id of the call."""
+        """The changes of files in the log, by the id of the call."""
         self._before: datetime | None = None
         self._now: datetime | None = None
         self._spoke: datetime | None = None
@@ -154,7 +154,7 @@ class _Session:
             self._spoke = self._now
 
     def _close(self) -> None:
-        """The answer that the lines since the last input make."""
+        """Make an answer of the lines since the last input."""
         if not self._said:
             return
         texts = [text for one in self._said if (text := content(one.get("content")))]
@@ -204,7 +204,7 @@ class _Session:
         self._before = self._now
 
     def _acts(self, id: str, args: dict[str, Any], output: str) -> tuple[FileAct, ...]:
-        """Return the acts of a tool on files: as the log tells them, else those of its patch."""
+        """Return the acts of a tool on files: those in the log, else those of its patch."""
         if id in self._patched:
             return of_codex_changes(self._patched.pop(id))
         text = patch_of(args)
@@ -216,7 +216,7 @@ class _Session:
         )
 
     def _count(self, payload: dict[str, Any]) -> None:
-        """The tokens of the last answer, which come in a line after it."""
+        """Take the tokens of the last answer, which come in a line after it."""
         self._close()
         info = payload.get("info")
         last = info.get("last_token_usage") if isinstance(info, dict) else None
@@ -235,7 +235,7 @@ class _Session:
 
 
 def _as_call(item: dict[str, Any]) -> dict[str, Any]:
-    """A call of a tool with a shape of its own (a shell, a search) as a call of a function."""
+    """Return a call of a built-in tool (a shell, a search) as a call of a function."""
     if item.get("type") in ("function_call", "custom_tool_call"):
         return item
     name = str(item["type"]).removesuffix("_call")

@@ -17,15 +17,15 @@ _ADD, _DELETE, _UPDATE, _MOVE = "*** Add File: ", "*** Delete File: ", "*** Upda
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that take the place of others.
+    """Lines that replace others.
 
     Attributes:
-        old: The lines that are there.
-        new: The lines that take their place.
+        old: The replaced lines.
+        new: The lines that replace them.
         heading: A line that comes before them, or an empty text.
         at: The number of the first old line, if it is known.
         ends: They are the file's last lines.
-        open: The file's last line has no line end after it; None if that stays as it was.
+        open: The file's last line has no line end; None if that does not change.
     """
 
     old: tuple[str, ...]
@@ -38,7 +38,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FileAct:
-    """One thing that a log tells of a file.
+    """A content or a change of a file in a log.
 
     Attributes:
         verb: `seen`: the exact content at that time. `read`: the same, as a tool showed it, which may lack the last
@@ -60,7 +60,7 @@ class FileAct:
 
 
 def of_claude_code(result: Any) -> tuple[FileAct, ...]:
-    """Return what a line's `toolUseResult` tells of a file."""
+    """Return the acts on a file in a line's `toolUseResult`."""
     if not isinstance(result, dict):
         return ()
     if isinstance(file := result.get("file"), dict):
@@ -107,7 +107,7 @@ def _hunks(patch: Any) -> Iterator[Hunk]:
 
 
 def of_codex_changes(changes: Any) -> tuple[FileAct, ...]:
-    """Return what the event `patch_apply_end` tells of files."""
+    """Return the acts on files in the event `patch_apply_end`."""
     found: list[FileAct] = []
     for path, change in changes.items() if isinstance(changes, dict) else ():
         if not isinstance(change, dict):
@@ -126,7 +126,7 @@ def of_codex_changes(changes: Any) -> tuple[FileAct, ...]:
 
 
 def of_codex_patch(text: str) -> tuple[FileAct, ...]:
-    """Return what a text for the tool `apply_patch` does to files."""
+    """Return the acts on files of a text for the tool `apply_patch`."""
     begin = text.find(_BEGIN)
     if begin < 0:
         return ()
@@ -162,7 +162,7 @@ def of_codex_patch(text: str) -> tuple[FileAct, ...]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Hunk]:
-    """Read hunks, each of which a line with `@@` begins."""
+    """Read hunks, each of which begins with a line with `@@`."""
     heading, at, body, ends = "", None, list[str](), False
     for line in lines:
         if line.startswith("@@"):

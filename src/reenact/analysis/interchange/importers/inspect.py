@@ -1,7 +1,7 @@
 """Inspect's logs, `.eval` (a zip) or `.json`: one run for each sample and epoch.
 
-The events of a sample tell each model call and each tool with its times; where a log was written without them, the
-sample's messages do. Long texts lie aside in the sample and are put back.
+The events of a sample have each model call and each tool with its times; a log without events has the sample's
+messages. Long texts are stored once in the sample (attachments), and are put back.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TOLD = ("name", "description", "parameters")
 
 
 def is_inspect(document: Any) -> bool:
-    """A log: what was evaluated, and its samples."""
+    """Return True for a log: its evaluation, and its samples."""
     return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "samples" in document
 
 
@@ -56,7 +56,7 @@ def archive(data: bytes, path: Path) -> Any:
 
 
 class _Aside:
-    """The texts that lie aside in a sample, to be put back as often as they are named.
+    """The attached texts of a sample, to be put back where they are named.
 
     Args:
         sample: The sample.
@@ -88,7 +88,7 @@ class _Aside:
 
 
 def inspect(document: Any, path: Path) -> list[ImportedRun]:
-    """One run for each sample that asked a model or ran a tool."""
+    """Return a run for each sample that asked a model or ran a tool."""
     found, room = [], [capacity(path.stat().st_size, _LIMIT)]
     for sample in document["samples"] or ():
         if isinstance(sample, dict):
@@ -221,7 +221,7 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
 
 
 def _completed(output: dict[str, Any]) -> dict[str, Any] | None:
-    """Inspect's output as a chat completion; None where it has no answer."""
+    """Return Inspect's output as a chat completion; None without an answer."""
     choices = [
         {
             "index": place,
@@ -233,7 +233,7 @@ def _completed(output: dict[str, Any]) -> dict[str, Any] | None:
     ]
     value: dict[str, Any] = {"object": "chat.completion", "model": output.get("model"), "choices": choices}
     if usage := output.get("usage"):
-        # What came from the cache is counted beside the input there.
+        # Inspect counts cached tokens apart from the input.
         given = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
         value["usage"] = {
             "prompt_tokens": sum(usage.get(name) or 0 for name in given),

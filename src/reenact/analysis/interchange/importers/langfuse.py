@@ -13,7 +13,7 @@ from reenact.analysis.interchange.importers.run import ImportedRun
 
 
 def is_langfuse(document: Any) -> bool:
-    """A trace with its observations, as the interface exports it and as its API gives it."""
+    """Return True for a trace with its observations, from the interface's export or the API."""
     if not isinstance(document, dict):
         return False
     listed = document.get("observations")
@@ -25,7 +25,7 @@ def _is_observation(item: Any) -> bool:
 
 
 def langfuse(document: Any, path: Path) -> ImportedRun:
-    """The trace as one run."""
+    """Return the trace as one run."""
     trace = document.get("trace") or {key: value for key, value in document.items() if key != "observations"}
     spans = sorted(map(_span, document["observations"]), key=lambda span: span.began)
     about = {
@@ -85,7 +85,7 @@ def _counted(usage: Any) -> list[tuple[str, Any]]:
     if not isinstance(usage, dict) or not (usage.get("input") or usage.get("output")):
         return []
     cached = usage.get("input_cache_read") or usage.get("prompt_details.cache_read") or 0
-    # Langfuse counts what came from the cache beside the input where its names say so.
+    # Langfuse counts cached tokens apart from the input if their names say so.
     given = (usage.get("input") or 0) + (usage.get("input_cache_read") or 0)
     made = (usage.get("output") or 0) + (usage.get("output_reasoning") or 0)
     return [

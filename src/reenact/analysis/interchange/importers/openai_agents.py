@@ -1,7 +1,7 @@
 """Traces and spans of OpenAI's Agents SDK, as its processors export them.
 
-A `response` span exports the answer's id and its tokens and nothing of what was said: OpenAI keeps that. Such a trace
-tells of tools, agents and handoffs; `generation` spans have the messages.
+A `response` span exports the answer's id and its tokens, but no messages: OpenAI keeps those. Such a trace has tools,
+agents and handoffs; `generation` spans have the messages.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KINDS = {
 
 
 def is_openai_agents(document: Any) -> bool:
-    """Exported spans, in a list, line by line, or under `data` as they are sent."""
+    """Return True for exported spans, in a list, line by line, or under `data` as they are sent."""
     return any(item.get("object") == "trace.span" and "span_data" in item for item in _items(document))
 
 
@@ -41,7 +41,7 @@ def _items(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def openai_agents(document: Any, path: Path) -> list[ImportedRun]:
-    """One run for each trace."""
+    """Return a run for each trace."""
     items = list(_items(document))
     about = {str(item.get("id")): item for item in items if item.get("object") == "trace"}
     spans = runs.traces(_span(item) for item in items if item.get("object") == "trace.span")
@@ -69,7 +69,7 @@ def _span(item: dict[str, Any]) -> Span:
         "openinference.span.kind": _KINDS.get(kind),
         "agent.name": name if kind == "agent" else None,
         "tool.name": name if kind == "function" else None,
-        # Of a response some exporters add what was asked and answered, which the SDK's own leaves out.
+        # Some exporters add a response's messages, which the SDK's own leaves out.
         "input.value": data.get("input", item.get("span_data_input")),
         "output.value": data.get("output", data.get("response")),
         "gen_ai.request.model": data.get("model"),

@@ -1,7 +1,7 @@
 """OpenClaw's telemetry: one line for each message, agent turn and tool call of all sessions.
 
-An agent's turn brings the session's messages along, as they were then: the longest of a session are its conversation.
-Tools of a session whose messages are not there stand alone, without what they gave.
+An agent's turn has the session's messages at that time: the longest list of a session is its conversation. Tools of a
+session without messages are imported alone, without their results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EVENTS = {"agent.start", "agent.end", "tool.start", "tool.end"}
 
 
 def is_openclaw(document: Any) -> bool:
-    """Lines of its telemetry plugin."""
+    """Return True for lines of its telemetry plugin."""
     return isinstance(document, list) and any(
         isinstance(line, dict) and str(line.get("type")) in _EVENTS and "sessionKey" in line
         for line in document
@@ -30,7 +30,7 @@ def is_openclaw(document: Any) -> bool:
 
 
 def openclaw(document: Any, path: Path) -> ImportedRun:
-    """All sessions of the file; every one but the longest is an agent of its own."""
+    """Return all sessions of the file as one run; each but the longest is an agent of its own."""
     lines = [line for line in document if isinstance(line, dict) and line.get("sessionKey")]
     chats: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
@@ -63,7 +63,7 @@ def _chat(told: list[Any], agent: str) -> Iterator[dict[str, Any]]:
     for item in told:
         if not isinstance(item, dict):
             continue
-        # What another session sends is a user's message to this one.
+        # A message from another session is a user's message.
         given = {**item, "role": "user"} if item.get("role") == "custom" else item
         for made in messages(given) or ():
             about: dict[str, Any] = {"timestamp": item.get("timestamp"), "agent": agent}
@@ -88,7 +88,7 @@ def _counted(usage: Any) -> dict[str, Any] | None:
 
 
 def _alone(lines: list[dict[str, Any]], effects: list[Happened], main: str) -> Iterator[Happened]:
-    """The tool calls that no conversation tells of."""
+    """Yield the tool calls that are in no conversation."""
     told = Counter((effect.name, compact(effect.args)) for effect in effects if effect.kind == "tool")
     ends = [line for line in lines if line.get("type") == "tool.end"]
     for line in lines:

@@ -1,7 +1,7 @@
 """OpenHands: the events of a session, or the output of its evaluation (one run per line).
 
-An action of the agent is a model call that asked for it, an observation what the tool gave. The full prompts are not in
-these files: a call's messages are what the events before it tell.
+An action of the agent is a model call that asked for it, an observation a tool's result. These files do not have the
+full prompts: a call's messages are made of the events before it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ABOUT = {
 
 
 def is_openhands(document: Any) -> bool:
-    """Events, or runs that hold some."""
+    """Return True for events, or runs with events."""
     return bool(_events_of(document)) or any(_history(item) for item in _lines(document))
 
 
@@ -52,7 +52,7 @@ def _history(item: Any) -> list[dict[str, Any]]:
 
 
 def openhands(document: Any, path: Path) -> list[ImportedRun]:
-    """One run of a session's events, or one for each line of an evaluation's output."""
+    """Return one run of a session's events, or one for each line of an evaluation's output."""
     if events := _events_of(document):
         return [_run(events, path.stem, path, {})]
     found = []

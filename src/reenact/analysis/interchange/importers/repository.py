@@ -1,7 +1,6 @@
-"""Read the commits of a Git repository, and run nothing that it names.
+"""Read the commits of a Git repository, and run no program that it names.
 
-Only commands that neither hooks, filters, other programs for differences nor signatures take part in are used, and no
-missing object is fetched.
+Only commands are used that run no hooks, filters, external diffs or signature checks, and no missing object is fetched.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from reenact.core.record.walk import MOST
 from reenact.errors import UsageError
 
 COMMITS = 10_000
-"""The maximum number of commits that are looked at."""
+"""The maximum number of commits that are read."""
 
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _REFLOG = re.compile(r"[0-9a-f]+ ([0-9a-f]{40,64}) [^\t]*> ([0-9]{1,12}) [+-]")
@@ -36,7 +35,7 @@ _SUBMODULE = 0o160000
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit, and the second since 1970 from which the files were as in it."""
+    """A commit, and the time from which the files were as in it, in seconds since 1970."""
 
     id: str
     time: int
@@ -57,7 +56,7 @@ class Repository:
         folder: A folder in it.
 
     Raises:
-        UsageError: It lies in no repository, or there is no Git.
+        UsageError: It is in no repository, or Git is not installed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,8 +87,8 @@ class Repository:
     def history(self, branch: str, since: float) -> list[Commit]:
         """Return the commits in the order of their times.
 
-        Those that were checked out here, if this is known back to that time; else those of the branch, if it is here,
-        or of the present commit.
+        These are the commits that were checked out here, if the log goes back to that time; else those of the branch,
+        if it exists here, or of the present commit.
         """
         checked_out = _in_order(self._checked_out())
         if checked_out and checked_out[0].time <= since:
@@ -181,14 +180,14 @@ class Repository:
             return ""
 
     def _asked(self, folder: Path, *words: str) -> str:
-        # No text of a log begins a word.
+        # No word of the command begins with a text from a log, so none can be an option.
         return git.asked(folder, *words, seconds=_SECONDS).decode("utf-8", "surrogateescape")
 
 
 def _in_order(commits: Iterable[Commit]) -> list[Commit]:
-    """Return commits in order, which are given the last one first.
+    """Return commits, given the last one first, in the order of time.
 
-    One that is not earlier than those after it is left out.
+    A commit that is not earlier than those after it is left out.
     """
     found: list[Commit] = []
     for commit in commits:
@@ -198,7 +197,7 @@ def _in_order(commits: Iterable[Commit]) -> list[Commit]:
 
 
 def _is_plain(name: str) -> bool:
-    """Return True for a path that lies within its folder, and can be written into a recording."""
+    """Return True for a path inside of its folder that can be written into a recording."""
     parts = name.split("/")
     return (
         writable(name) and len(name) <= LONGEST and all(part not in ("", ".", "..", ".git") for part in parts)

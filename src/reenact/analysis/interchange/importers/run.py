@@ -15,7 +15,7 @@ from reenact.core.files.trees import How
 from reenact.core.record.places import Place
 
 DEEPEST = 256
-"""Levels of spans at most: the way up is walked for each of them."""
+"""The maximum depth of spans: the path to the root is walked for each of them."""
 
 
 class Seen(Sequence[Any]):
@@ -23,7 +23,7 @@ class Seen(Sequence[Any]):
 
     Args:
         messages: The list.
-        count: Their number; by default all that are there now.
+        count: The number of messages; by default the present length.
     """
 
     __slots__ = ("_size", "messages")
@@ -56,7 +56,7 @@ class Stretch:
 
     Attributes:
         name: The agent's name.
-        within: The agent, or the effect (a tool that asks an agent), inside of which it was.
+        within: The agent or effect (a tool that asks an agent) around it.
     """
 
     name: str
@@ -68,17 +68,17 @@ class Happened:
     """One effect of an imported run, with its outcome.
 
     Attributes:
-        kind: `model` or `tool`, or `user` where a person answered last.
+        kind: `model` or `tool`, or `user` if a person answered last.
         name: The model's, the tool's, or the agent's name.
         args: The arguments of the call.
-        value: What came, if `error` is None.
+        value: The result, if `error` is None.
         error: The error's text, if it failed.
-        agent: Which of several agents asked; it becomes the scope.
-        began: When it was asked, where that is known, and `ended` when the answer came.
-        pieces: Of an answer that came as a stream, its chunks; `value` is then what came before them. None for others.
-        within: The agent, or the effect before it in the list, inside of which it was; instead of `agent`.
+        agent: The agent that asked, of several; it becomes the scope.
+        began: The time of the question, if known, and `ended` that of the answer.
+        pieces: The chunks of a streamed answer, whose `value` came before them; None for others.
+        within: The agent, or the earlier effect in the list, around it; instead of `agent`.
         id: The id that the model gave a tool call.
-        acts: What the source tells of files that a tool has used.
+        acts: The acts on files in the source.
     """
 
     kind: str
@@ -122,7 +122,7 @@ class ImportedFiles(Protocol):
     def around(
         self, happened: Happened, keeper: FileKeeper, salt: bytes, *, after: bool
     ) -> Iterator[tuple[How, dict[Place, FileState]]]:
-        """Yield what changed before an effect, or after it."""
+        """Yield the changes before an effect, or after it."""
         ...
 
 
@@ -131,17 +131,17 @@ class ImportedRun:
     """One run as an importer reads it.
 
     Attributes:
-        name: What lists show.
-        effects: What happened, in order.
+        name: Its name in lists.
+        effects: Its effects, in order.
         tags: Words to find it by.
         status: `ok` or `error`.
-        problem: What went wrong, where the source says so.
-        output: What the run gave in the end, or None.
-        source: What the source says besides: task, reward, labels. Kept in the header.
-        notes: What a careful reader must know: where the source kept less than a recording does.
-        overlapping: Some effects were asked while others were under way: the times say when each answer came. The
-            effects are in the order of `began` then.
-        workspace: The folder that it worked in, if the source tells of its files.
+        problem: The run's error, if the source has one.
+        output: The run's output, or None.
+        source: Further facts in the source: task, reward, labels. Kept in the header.
+        notes: The parts of a recording that the source lacks.
+        overlapping: Some effects overlap: their times give the order of the answers. The effects are in the order of
+            `began` then.
+        workspace: The folder that it worked in, if the source has its files.
     """
 
     name: str
@@ -157,9 +157,9 @@ class ImportedRun:
 
 
 def by_name(given: Any) -> dict[str, Any]:
-    """A tool's arguments by name, where a source has them otherwise (a text, a list)."""
+    """Return a tool's arguments by name, whatever form a source has them in (a text, a list)."""
     return given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
 
 
 class ImportedError(Exception):
-    """An error that an imported run tells of; only its text is known."""
+    """An error in an imported run; only its text is known."""

@@ -36,14 +36,14 @@ from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer
 
 REPEATED = 2_000_000
-"""Messages that the histories of a run's model calls may hold together.
+"""The maximum number of messages in the histories of a run's model calls together.
 
-They grow with the square of the calls.
+It grows with the square of the calls.
 """
 
 
 class _Recorder(Recorder):
-    """Writes what happened then, at the times of then."""
+    """Writes the events of the imported run, at its own times."""
 
     at = 0.0
 
@@ -51,7 +51,7 @@ class _Recorder(Recorder):
         return self.at
 
     def write_event(self, event: dict[str, Tree]) -> None:
-        """Write an event at the time of then."""
+        """Write an event at its own time."""
         self._writer.append(codec.dumps({**event, "t": self.at}))
 
     def clean(self, data: bytes) -> bytes:
@@ -62,8 +62,8 @@ class _Recorder(Recorder):
 def keep(store: LocalStore, run: ImportedRun, *, id: str = "", files: ImportedFiles | None = None) -> str:
     """Write an imported run to the store as a recording of its own; returns its id.
 
-    It appears whole or not at all, and passes the same redaction as any other. With an `id` it takes the place of the
-    recording of that id, where there is one: of a trace that has grown.
+    It appears whole or not at all, and is redacted as any other. With an `id`, it replaces the recording of that id, if
+    there is one: an earlier state of a growing trace.
     """
     replaced = store.folder(id) if id else None
     id = id or new_id()
@@ -106,7 +106,7 @@ def _write(folder: Path, id: str, run: ImportedRun, files: ImportedFiles | None)
         }
     )
     kept = None if files is None else _FilesToWrite(files, recorder, writer, salt)
-    told = _Told(recorder, started, kept)
+    told = _EffectWriter(recorder, started, kept)
     told.all(effects, overlapping=run.overlapping)
     for note in (*run.notes, *told.notes(), *(() if files is None else (files.note,))):
         recorder.note("imported", note)
@@ -130,14 +130,14 @@ class _FilesToWrite:
         self._events.write("first", self._files.before(self._keeper, self._salt))
 
     def around(self, happened: Happened, ticket: Ticket | None) -> None:
-        """Write what changed before an effect, or with its `ticket` after it."""
+        """Write the changes before an effect, or with its `ticket` after it."""
         for how, states in self._files.around(happened, self._keeper, self._salt, after=ticket is not None):
             within = UNKNOWN if ticket is None or how != "change" else ticket.call
             self._events.write(how, states, within=within)
 
 
-class _Told:
-    """Tells a recorder of effects, each in its scope and at its time."""
+class _EffectWriter:
+    """Passes effects to a recorder, each in its scope and at its time."""
 
     def __init__(self, recorder: _Recorder, started: datetime, files: _FilesToWrite | None) -> None:
         self._recorder = recorder
@@ -278,5 +278,5 @@ def _leave(recorder: Recorder, ticket: Ticket, happened: Happened) -> None:
 
 
 def _seconds(moment: datetime | None, started: datetime, before: float) -> float:
-    # Clocks of old logs run backwards now and then; a recording's do not.
+    # Clocks of logs may run backwards; a recording's do not.
     return before if moment is None else max(before, (moment - started).total_seconds())

@@ -34,8 +34,8 @@ class FileVersion:
 
     Attributes:
         mode: Its mode, as Git has it.
-        data: Its bytes, if the log tells them.
-        id: The id of its bytes in the repository, else empty. Without both nothing is known of them.
+        data: Its bytes, if they are in the log.
+        id: The id of its bytes in the repository, else empty. Without both, the bytes are unknown.
         soft: The bytes may lack the last line end.
     """
 
@@ -104,7 +104,7 @@ class WorkspaceFiles:
     def around(
         self, happened: Happened, keeper: FileKeeper, salt: bytes, *, after: bool
     ) -> Iterator[tuple[How, dict[Place, FileState]]]:
-        """Yield what changed before an effect, or after it."""
+        """Yield the changes before an effect, or after it."""
         for change in self._changes.get((id(happened), after), ()):
             yield change.how, self._states(change.versions, keeper, salt)
 
@@ -133,7 +133,7 @@ class WorkspaceFiles:
     def _pass(self, happened: Happened, *, after: bool, at: datetime | None, git: bool) -> None:
         """Take the commits up to a moment.
 
-        Git's times are whole seconds, so a commit may be later than it says.
+        Git's times are whole seconds, so a commit may be later than its time.
         """
         while self._coming and at is not None and self._repository is not None:
             commit = self._coming[0]
@@ -155,7 +155,7 @@ class WorkspaceFiles:
         if name is None:
             return
         if act.verb not in ("seen", "read", "absent") and name not in self._now:
-            # It was there before, with a content that the log does not tell.
+            # It existed before, with a content that is not in the log.
             self._first[name] = self._now[name] = FileVersion()
         known = self._now.get(name)
         if act.verb in ("seen", "read", "absent"):
@@ -172,7 +172,7 @@ class WorkspaceFiles:
             self._change(happened, "change", {**changed, **({to: made} if to is not None else {})})
 
     def _told(self, name: str, act: FileAct, happened: Happened) -> None:
-        """The log tells the content that a file has, or that there is none."""
+        """Take the content of a file in the log, or its absence."""
         known = self._now.get(name)
         if act.verb == "absent":
             if known is not None:
@@ -187,7 +187,7 @@ class WorkspaceFiles:
         elif known is None or not self._same(known, told):
             self._change(happened, "outside", {name: told}, after=False)
         elif known.soft and not told.soft:
-            # The exact bytes of what a tool has shown before.
+            # The exact bytes of a content that a tool has shown before.
             self._now[name] = told
             if self._first.get(name) is known:
                 self._first[name] = told
@@ -209,7 +209,7 @@ class WorkspaceFiles:
         return data.replace(b"\n", b"\r\n") if windows else data
 
     def _same(self, known: FileVersion, told: FileVersion) -> bool:
-        """Return True if a file has the content that is told."""
+        """Return True if a file has the content in the log."""
         one, other = self._data(known)[1], told.data
         if known.soft or told.soft:
             return one is not None and other is not None and one.rstrip(b"\n") == other.rstrip(b"\n")

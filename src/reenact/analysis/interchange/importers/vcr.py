@@ -1,8 +1,8 @@
 """Import vcrpy's cassettes: each becomes one recording of HTTP exchanges.
 
-So a program that speaks HTTP itself, or through a provider's library, replays from what was a cassette. A cassette
-knows no times but the servers' own, no chunks, and nothing of the program; where its writer kept bodies as parsed
-JSON, they are written anew: equal in content, not byte for byte. All of that is said in the recording's notes.
+A program that uses HTTP itself, or through a provider's library, then replays from the recording. A cassette has no
+times but the servers' own, no chunks, and no facts about the program. Bodies that were kept as parsed JSON are written
+again: equal in content, not byte for byte. The recording's notes say so.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def is_cassette(document: Any) -> bool:
 
 
 def loads(data: bytes, path: Path) -> Tree:
-    """A YAML file's content. Nothing in it is executed. Raises NotARecording."""
-    # Read for cassettes only: whoever imports none does not wait for it.
+    """Return a YAML file's content. Nothing in it is executed. Raises NotARecording."""
+    # Imported here, as only cassettes need it.
     with needing("cassettes", "a cassette in YAML"):
         yaml = import_module("yaml")
     try:
@@ -88,7 +88,7 @@ def _loader(yaml: Any) -> Any:
 
 
 def _expanded(document: Any) -> int:
-    """Count the values of a document, those behind an alias each time that it stands there.
+    """Count the values of a document, those of an alias at each of its uses.
 
     Raises ValueError for one that contains itself.
     """
@@ -118,7 +118,7 @@ def _items(value: Any) -> Iterable[Any]:
 
 
 def _length(value: Any) -> int:
-    # A long text counts as many values as it has parts of so many letters.
+    # A text counts as one value for every 64 characters.
     return len(value) // 64 if isinstance(value, (str, bytes)) else 0
 
 
@@ -200,7 +200,7 @@ def _answer(response: dict[str, Any]) -> tuple[dict[str, Any], Any, bool]:
     if isinstance(status, dict):
         code, reason = status["code"], status.get("message")
     else:
-        # As vcrpy wrote httpx's for some time.
+        # The form in which vcrpy wrote httpx's responses for some time.
         code, reason = response.get("status_code", status), response.get("reason_phrase")
     version = str(response.get("http_version") or response.get("protocol") or "HTTP/1.1")
     head = exchange.head(
@@ -210,7 +210,7 @@ def _answer(response: dict[str, Any]) -> tuple[dict[str, Any], Any, bool]:
     wire = coding.Coding()
     marked, body = wire.dump(head), wire.dump(data)
     if isinstance(body, dict) and not _is_compressed(data):
-        # Kept decompressed, the header left as it was: vcrpy decodes some answers, and so do other writers.
+        # Kept decompressed with an unchanged header: vcrpy and other writers decode some answers.
         body = data
     return marked, body, anew
 
@@ -241,7 +241,7 @@ def _body(message: dict[str, Any]) -> tuple[bytes, bool]:
 
 
 def _json(value: Any) -> bytes:
-    # As the providers' libraries write theirs: compact, in the order that the cassette has.
+    # As providers' libraries write JSON: compact, in the order of the cassette.
     return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
 
 

@@ -29,7 +29,7 @@ def answered(call: ModelCall) -> list[dict[str, Any]]:
 
 
 def offered(call: ModelCall) -> list[dict[str, Any]]:
-    """The tools that it might ask for."""
+    """Return the tools that a model call may ask for."""
     found: list[dict[str, Any]] = []
     for name in call.tools or tuple(call.schemas):
         tool: dict[str, Any] = {"type": "function", "name": name}
@@ -62,7 +62,7 @@ def _parts(message: Message) -> list[dict[str, Any]]:
 
 
 def spoken(value: Any) -> Any:
-    """A value so that a reader who takes a text for the JSON that it may be gets it back."""
+    """Return a value in a form that a reader which parses texts as JSON restores."""
     if not isinstance(value, str):
         return value
     bare = parsed(value)

@@ -1,4 +1,4 @@
-"""Sending a trace to an OTLP endpoint over HTTP."""
+"""Send a trace to an OTLP endpoint over HTTP."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def headers_of(given: Iterable[str] = (), environ: Mapping[str, str] | None = No
 
     Args:
         given: `NAME: VALUE` or `NAME=VALUE` each.
-        environ: By default the process'.
+        environ: The environment; by default that of the process.
 
     Raises:
-        UsageError: One of them is neither.
+        UsageError: One of them has neither form.
     """
     environ = os.environ if environ is None else environ
     found: dict[str, str] = {}
@@ -54,7 +54,7 @@ def headers_of(given: Iterable[str] = (), environ: Mapping[str, str] | None = No
 def endpoint(url: str) -> str:
     """Return the URL for traces: the given one, with OTLP's path if it has none.
 
-    Raises UsageError for what is no http URL.
+    Raises UsageError if it is no HTTP URL.
     """
     parts = urlsplit(url if "://" in url else f"http://{url}")
     try:
@@ -74,7 +74,7 @@ def deliver(spans: Iterable[Span], url: str, headers: Mapping[str, str] | None =
     """Send spans in one request; return the URL that accepted them.
 
     Args:
-        spans: Those of one recording.
+        spans: The spans of one recording.
         url: The endpoint, with or without `/v1/traces`.
         headers: More headers (an API key).
 
@@ -129,7 +129,7 @@ def _said(answer: httpx.Response) -> str:
 
 
 def _message_of(data: bytes) -> str:
-    """The message of a `google.rpc.Status`: its second field, a text."""
+    """Return the message of a `google.rpc.Status`: its second field, a text."""
     place = 0
     while place < len(data):
         key = data[place]
@@ -151,7 +151,7 @@ def _message_of(data: bytes) -> str:
 
 
 def _check_whole(answer: httpx.Response, target: str) -> None:
-    """Return whether all spans were accepted: an endpoint reports those that it dropped."""
+    """Raise ReenactError if the endpoint reports that it dropped spans."""
     rejected, text = 0, ""
     if "json" in answer.headers.get("content-type", ""):
         try:

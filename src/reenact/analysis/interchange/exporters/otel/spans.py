@@ -43,10 +43,10 @@ _CHILD = re.compile(r".+\.\d+")
 
 
 def spans_of(recording: RecordedRun) -> list[Span]:
-    """The recording as the spans of one trace, the run's own first.
+    """Return a recording as the spans of one trace, the run's own first.
 
-    What was recorded about secrets is in them as it is in the recording: replaced. Attributes and names are those of
-    the GenAI conventions; what these have no word for begins with `reenact.`.
+    Secrets are replaced as in the recording. Attributes and names are those of the GenAI conventions; further ones
+    begin with `reenact.`.
     """
     return list(_TraceBuilder(recording).spans())
 
@@ -108,7 +108,7 @@ class _TraceBuilder:
         try:
             found = recording.output
         except Exception:
-            # Of a type that is not loaded here.
+            # Its type is not loaded here.
             found = recording.logs[0].sealed["output"] if recording.logs[0].sealed else None
         return found if isinstance(found, str) else compact(found)
 
@@ -128,7 +128,7 @@ class _TraceBuilder:
         )  # fmt: skip
 
     def _around(self, facts: StepFacts, began: int, ended: int) -> str:
-        """The id of the span around a step; the named scopes on the way there become spans too."""
+        """Return the id of the span around a step; make spans of the named scopes in its path."""
         call, log = facts.call, facts.step.log
         outer = log.calls.get(call.within) if call.within is not None else None
         if outer is None:
@@ -278,7 +278,7 @@ def _reply_id(facts: StepFacts) -> Any:
 
 
 def _provider(call: ModelCall, model: str, args: Mapping[str, Any]) -> str:
-    """Return the model's provider in the conventions' word, by the name if nothing else tells."""
+    """Return the model's provider as the conventions name it, by the model's name if need be."""
     known = call.provider or (args.get("provider") if isinstance(args.get("provider"), str) else "")
     if known:
         return _PROVIDERS.get(str(known), str(known))

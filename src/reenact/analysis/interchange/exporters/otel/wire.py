@@ -14,7 +14,7 @@ _FAILED = 2
 
 
 def to_protobuf(spans: Iterable[Span]) -> bytes:
-    """An `ExportTraceServiceRequest`."""
+    """Return spans as an `ExportTraceServiceRequest`."""
     with needing("otel", "reenact export --otlp"):
         service = import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     request = service.ExportTraceServiceRequest()
@@ -63,7 +63,7 @@ def _value(into: Any, value: Any) -> None:
 
 
 def to_json(spans: Iterable[Span]) -> dict[str, Any]:
-    """The same as OTLP's JSON: one object with `resourceSpans`, ids in hexadecimal."""
+    """Return spans as OTLP's JSON: one object with `resourceSpans`, ids in hexadecimal."""
     listed = list(spans)
     if not listed:
         return {"resourceSpans": []}
@@ -115,5 +115,5 @@ def _json_value(value: Any) -> dict[str, Any]:
 
 
 def _text(value: str) -> str:
-    # Neither protobuf nor JSON has a word for half a surrogate pair.
+    # Neither protobuf nor JSON can have a lone surrogate.
     return value.encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
 """OpenTelemetry traces: GenAI conventions, earlier forms, OpenInference and OpenLLMetry.
 
-`files` and `wire` read spans from files and from a port, `kinds` says what each of them is, `model`, `answer`,
-`message` and `tool` what it says, `runs` makes one run of a trace's spans.
+`span_files` and `wire` read spans from files and from a port, `kinds` finds the kind of each span, `span_model`,
+`span_answer`, `span_message` and `tool` read its content, and `runs` makes one run of a trace's spans.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Spans(list[Span]):
 
 
 def from_bytes(data: bytes) -> Spans | None:
-    """The spans of a protobuf file, or None where it is none."""
+    """Return the spans of a protobuf file, or None for another file."""
     found = span_files.from_bytes(data)
     return None if found is None else Spans(found)
 
@@ -44,7 +44,7 @@ def read(document: Any, path: Path) -> list[ImportedRun]:
 
 
 def read_spans(spans: list[Span], path: Path, format: str) -> Iterator[ImportedRun]:
-    """One run for each trace of those spans."""
+    """Yield a run for each trace of those spans."""
     found = runs.traces(spans)
     telling = {trace: each for trace, each in found.items() if runs.tells(each)}
     left = len(found) - len(telling) if telling else 0

@@ -33,7 +33,7 @@ _ASKED = (
 def kind(span: Span) -> str:
     """Return the kind: `model`, `tool`, `agent`, `embedding` …; an empty text for no kind."""
     if span.get("reenact.recording.id") is not None:
-        # A recording of ours that was sent: the run, no agent in it.
+        # An exported recording of Reenact: the span of the run, which is no agent.
         return NOTHING
     if span.get("reenact.scope") is not None:
         return AGENT
@@ -75,7 +75,7 @@ def _is_tool(span: Span) -> bool:
         return True
     if span.get("langfuse.type") is None:
         return False
-    # LangChain's callback for Langfuse calls a tool a span; what it gave is a message of a tool.
+    # LangChain's callback for Langfuse calls a tool a span; its result is a message of a tool.
     given = said(span.get("langfuse.output"))
     if not isinstance(given, dict):
         return span.name.startswith("tool.")

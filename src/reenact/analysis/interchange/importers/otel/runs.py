@@ -20,14 +20,14 @@ _TEMPORARY = "pending_span"
 
 
 def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
-    """The spans by their traces, each span once, in the order in which they began."""
+    """Return the spans by their traces, each span once, in the order of their beginnings."""
     found: dict[str, dict[str, Span]] = {}
     loose: dict[tuple[str, str], list[SpanEvent]] = {}
     for span in spans:
         if span.loose:
             loose.setdefault((span.trace, span.id), []).extend(span.events)
         elif span.get("logfire.span_type") != _TEMPORARY:
-            # Logfire sends a span twice: as it begins, and whole.
+            # Logfire sends a span twice: at its beginning, and whole.
             found.setdefault(span.trace, {})[span.id] = span
     for (trace, id), events in loose.items():
         known = found.get(trace, {}).get(id)
@@ -43,13 +43,13 @@ def tells(spans: Iterable[Span]) -> bool:
 
 
 def run(spans: list[Span], *, source: dict[str, Any], name: str = "", bare: bool = False) -> ImportedRun:
-    """One trace as a run.
+    """Return one trace as a run.
 
     Args:
-        spans: Its spans, in the order in which they began.
-        source: What else is known of it; kept in the header.
-        name: What lists show, by default the name of its first agent, or of the outermost span.
-        bare: No span is known for what an agent does: all of them become steps of kind `span`, as they are.
+        spans: Its spans, in the order of their beginnings.
+        source: Further facts, kept in the header.
+        name: The run's name, by default that of its first agent, or of the outermost span.
+        bare: No span is known to be an agent's work: each one becomes a step of kind `span`.
     """
     tree = _Tree(spans, bare=bare)
     effects = list(tree.effects())
@@ -167,7 +167,7 @@ class _Tree:
             value = tool.result(span)[1]
         ended = span.ended or span.began
         if kind == kinds.MODEL:
-            # Google's ADK runs the tools within the span of the call that asked for them.
+            # Google's ADK runs tools inside of the span of the call that asked for them.
             ended = min(ended, self._first_tool.get(span.id, ended))
         return Happened(
             kind, name or kind, args, value, span.error,
@@ -200,7 +200,7 @@ class _Tree:
             kind = self.kinds[outer.id]
             if kind == kinds.AGENT and outer.id not in self._made:
                 self._made[outer.id] = Stretch(kinds.agent_name(outer), self._within(outer))
-            # Nothing happens inside of a model call: what stands there is beside it.
+            # Nothing happens inside of a model call: inner spans are beside it.
             if outer.id in self._made and kind != kinds.MODEL:
                 return self._made[outer.id]
         return None

@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class SpanEvent:
-    """Something that was noted in the course of a span: an exception, a message."""
+    """An event of a span: an exception, a message."""
 
     name: str
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -59,16 +59,16 @@ class Span:
         return not self.name and not self.began and bool(self.events)
 
     def get(self, *names: str) -> Any:
-        """The first of these attributes that says something, or None."""
+        """Return the first of these attributes with a value, or None."""
         return next((value for name in names if (value := self.attributes.get(name)) not in (None, "")), None)
 
     def text(self, *names: str) -> str:
-        """The same as text; nothing where there is none."""
+        """Return as `get` does, as text; empty without a value."""
         found = self.get(*names)
         return found if isinstance(found, str) else "" if found is None else str(found)
 
     def event(self, name: str) -> SpanEvent | None:
-        """The first event of that name."""
+        """Return the first event of that name, or None."""
         return next((event for event in self.events if event.name == name), None)
 
 
@@ -81,7 +81,7 @@ def moment(nanoseconds: int) -> datetime | None:
 
 
 def nanoseconds(when: datetime | None) -> int:
-    """A moment as spans have it."""
+    """Return a time in nanoseconds since 1970, as spans have it."""
     return 0 if when is None else round((when - _EPOCH) / timedelta(microseconds=1)) * 1000
 
 
@@ -132,8 +132,8 @@ def problem(spans_events: Iterable[SpanEvent], failed: bool, said: str, kind: st
 
     Args:
         spans_events: Its events.
-        failed: Whether its status is an error.
-        said: What its status says.
+        failed: True if its status is an error.
+        said: The text of its status.
         kind: Its attribute `error.type`.
     """
     if not failed and not kind:

@@ -12,14 +12,14 @@ from reenact.core.messages.message_text import number
 
 @dataclass(slots=True)
 class TracedAnswer:
-    """One answer: an assistant's message in OpenAI's form, and why it ended."""
+    """One answer: an assistant's message in OpenAI's form, and its finish reason."""
 
     message: dict[str, Any]
     finish: str = ""
 
 
 def choices(value: Any) -> list[TracedAnswer] | None:
-    """The answers that a value holds, whatever API gave it; None where it holds none."""
+    """Return the answers in a value of any API; None without any."""
     value = said(value)
     if isinstance(value, str):
         return [TracedAnswer({"role": "assistant", "content": value})] if value else None
@@ -100,7 +100,7 @@ _FINISHES = {"tool_call": "tool_calls", "tool-calls": "tool_calls", "unknown": "
 
 
 def usage(span: Span) -> dict[str, Any] | None:
-    """The tokens that a span counts, in OpenAI's form; None where it counts none."""
+    """Return a span's token counts in OpenAI's form; None without any."""
     given = span.get(
         "gen_ai.usage.input_tokens",
         "gen_ai.usage.prompt_tokens",

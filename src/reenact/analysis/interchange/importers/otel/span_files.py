@@ -17,7 +17,7 @@ def is_trace(document: Any) -> bool:
 
 
 def spans_of(document: Any) -> list[Span]:
-    """The spans of such a document. Raises ValueError with the place of what is damaged."""
+    """Return the spans of such a document. Raises ValueError with the place of damage."""
     requests = list(_requests(document))
     if requests:
         several = len(requests) > 1
@@ -32,9 +32,9 @@ def spans_of(document: Any) -> list[Span]:
 
 
 def from_bytes(data: bytes) -> list[Span] | None:
-    """Yield the spans of a protobuf file: one message, or several with their lengths.
+    """Return the spans of a protobuf file: one message, or several with their lengths.
 
-    None where it is no such file.
+    Return None for another file.
     """
     for messages in ([data], _measured(data)):
         try:
@@ -127,7 +127,7 @@ def _bare(id: Any) -> str:
 
 def _time(value: Any) -> int:
     if isinstance(value, int):
-        # Nanoseconds as they are; what is smaller are seconds or milliseconds.
+        # Large numbers are nanoseconds, smaller ones seconds or milliseconds.
         return value if value > 10**15 else nanoseconds(moment(value))
     when = moment(value)
     return nanoseconds(when) if isinstance(when, datetime) else 0

@@ -1,8 +1,8 @@
 """Messages as instrumentations write them, in OpenAI's form.
 
-A message is a role and parts, and every library has its own words for the parts: the GenAI conventions (`tool_call`),
+A message is a role and parts, and every library has its own names for the parts: the GenAI conventions (`tool_call`),
 Anthropic (`tool_use`), Google (`functionCall`), Bedrock (`toolUse`), Vercel's AI SDK (`tool-call`), LangChain's
-constructors, the items of OpenAI's responses. All of them say text, thought, call, or result.
+constructors, the items of OpenAI's responses. All of them have texts, thoughts, calls and results.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _CONSTRUCTED = {
 
 
 def chat(value: Any) -> Chat | None:
-    """A conversation in OpenAI's form, or None where the value is none."""
+    """Return a conversation in OpenAI's form, or None for another value."""
     value = said(value)
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list) or not value:
         return None
     if len(value) == 1 and isinstance(value[0], list):
-        # LangChain asks for several conversations at once, and nearly always there is one.
+        # LangChain sends a list of conversations, nearly always of one.
         return chat(value[0])
     found: Chat = []
     for item in value:
@@ -80,7 +80,7 @@ def messages(item: Any) -> Chat | None:
 
 
 def _unwrapped(item: dict[str, Any]) -> dict[str, Any]:
-    """The message inside of a choice, a constructor, an attribute's prefix."""
+    """Return the message inside of a choice, a constructor, or an attribute's prefix."""
     if isinstance(item.get("message"), dict) and "role" not in item:
         item = {"role": "assistant", **item["message"]}
     if isinstance(item.get("kwargs"), dict) and isinstance(item.get("id"), list):
@@ -179,7 +179,7 @@ def _message(role: str, parts: _Parts, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _other(part: dict[str, Any]) -> dict[str, Any]:
-    """An image or a file, by what it is and not by how it is carried."""
+    """Return an image or a file by its content, in any encoding."""
     modality = part.get("modality")
     return (
         {**part, "type": str(modality)} if modality and part.get("type") in ("blob", "uri", "file") else part
@@ -208,7 +208,7 @@ def _result(part: dict[str, Any]) -> dict[str, Any]:
         (part[key] for key in ("response", "result", "output", "content") if part.get(key) is not None), ""
     )
     if isinstance(given, dict) and set(given) == {"type", "value"}:
-        # Vercel's AI SDK says of what type the output is.
+        # Vercel's AI SDK adds the type of the output.
         given = given["value"]
     text = given if isinstance(given, str) else content(given) if isinstance(given, list) else compact(given)
     found = {"role": "tool", "tool_call_id": str(id), "content": text}
@@ -217,7 +217,7 @@ def _result(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def call(part: dict[str, Any]) -> dict[str, Any]:
-    """A tool that a model asks for, in OpenAI's form."""
+    """Return a model's tool call in OpenAI's form."""
     inner = part.get("function")
     function: dict[str, Any] = inner if isinstance(inner, dict) else part
     name = next((function[key] for key in ("name", "toolName", "tool_name") if function.get(key)), "")
@@ -242,7 +242,7 @@ def call(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _hidden_calls(text: str) -> list[dict[str, Any]]:
-    """Tool calls that an instrumentation wrote into the message's text as JSON (Koog)."""
+    """Return tool calls that an instrumentation (Koog) wrote into the message's text as JSON."""
     if not text.startswith('[{"') or '"function"' not in text:
         return []
     found = parsed(text)

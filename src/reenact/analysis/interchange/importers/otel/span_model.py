@@ -1,8 +1,8 @@
 """The messages, answer, tools and tokens of a model call's span, by any instrumentation.
 
-Tried in this order: the provider's own request and answer, kept word for word (OpenInference, Google's ADK); the GenAI
-conventions of today; OpenInference's and OpenLLMetry's numbered attributes; the conventions' earlier events; what
-remains, as text.
+Sources are tried in this order: the provider's own request and answer, kept verbatim (OpenInference, Google's ADK); the
+present GenAI conventions; OpenInference's and OpenLLMetry's numbered attributes; the conventions' earlier events;
+others, as text.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class Read:
 
     @property
     def name(self) -> str:
-        """The model that was asked for, or that answered."""
+        """The requested model, or the one that answered."""
         return self.asked or self.answered or "model"
 
     def args(self) -> dict[str, Any]:
-        """The question as a recording has it."""
+        """Return the question in a recording's form."""
         if self.request is not None:
             return {"model": self.name, **self.request}
         found: dict[str, Any] = {"model": self.name, "messages": self.messages or [], **self.settings}
         return {**found, "tools": self.tools} if self.tools else found
 
     def value(self) -> dict[str, Any] | None:
-        """The answer as a recording has it: a chat completion. None where the span has no answer."""
+        """Return the answer in a recording's form, a chat completion; None without an answer."""
         if self.reply is not None:
             return (
                 self.reply
@@ -73,7 +73,7 @@ class Read:
         return {**found, "usage": self.usage} if self.usage else found
 
     def filled(self, other: Read) -> Read:
-        """This with what only the other says: of two instrumentations that saw the same call."""
+        """Add the parts that only another instrumentation of the same call has."""
         return Read(
             self.messages
             if self.messages is not None and not self.rough
@@ -109,7 +109,7 @@ def read(span: Span) -> Read:
     finishes = finishes if isinstance(finishes, list) else [finishes] if finishes else []
     for place, one in enumerate(found.choices or ()):
         if place < len(finishes):
-            # The attribute has the provider's own word, the message that of the conventions.
+            # The attribute has the provider's finish reason, the message that of the conventions.
             one.finish = answers.finish(finishes[place])
     return found
 
@@ -139,7 +139,7 @@ def _take_request(span: Span, found: Read) -> None:
             span.get("input.value", "langfuse.input", "traceloop.entity.input", "ai.prompt", "gen_ai.prompt")
         )
         if given not in (None, "", [], {}):
-            # A list of all that was passed says less than what it holds.
+            # Take the prompts out of the list of all arguments.
             words = nested(span.attributes, "llm.prompts") or given
             found.messages = [{"role": "user", "content": _words(words)}]
             found.rough = True
@@ -231,7 +231,7 @@ def _take_answer(span: Span, found: Read) -> None:
         if made:
             found.choices = made
             if counted(value.get("usage")) is not None:
-                # The provider's own count; an attribute may have been summed up with those of other spans.
+                # The provider's own count; an attribute may include the counts of other spans.
                 found.usage = value["usage"]
             return
     for value in _answers(span):
@@ -263,7 +263,7 @@ def _answers(span: Span) -> Iterator[Any]:
 
 
 def _unprefixed(items: Any) -> Any:
-    """OpenInference's messages lie each under the key `message`."""
+    """Return OpenInference's messages, each of which is under the key `message`."""
     if not isinstance(items, list):
         return None
     return [
@@ -302,7 +302,7 @@ def _told(span: Span, *, answer: bool) -> list[Any] | None:
 
 
 def _without_tools(made: Chat, value: Any, tools: list[Any] | None) -> tuple[Chat, list[Any] | None]:
-    """Take out the offered tools, which LangChain's callback puts among the messages."""
+    """Remove the offered tools, which LangChain's callback puts among the messages."""
     listed = said(value)
     contents = (
         [item.get("content") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
@@ -350,7 +350,7 @@ def _offered(request: dict[str, Any]) -> Any:
 
 
 def _normal(listed: Any) -> list[Any] | None:
-    """Tools in OpenAI's form."""
+    """Return tools in OpenAI's form, or None."""
     found = []
     for item in listed if isinstance(listed, list) else []:
         tool = said(item)

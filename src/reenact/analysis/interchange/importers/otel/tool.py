@@ -1,4 +1,4 @@
-"""A span that runs a tool: with which arguments, and what it gave."""
+"""A span of a tool: its arguments, and its result."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _RESULTS = (
 
 
 def arguments(span: Span) -> dict[str, Any] | None:
-    """The arguments by name; None where the span does not say."""
+    """Return the arguments by name; None if the span has none."""
     found = _first(span, _ARGS)
     if found is None and (event := span.event("gen_ai.tool.message")) is not None:
         found = said(event.attributes.get("content"))
     if found is None:
         return None
-    # OpenLLMetry and LangChain put the arguments among others.
+    # OpenLLMetry and LangChain nest the arguments under another name.
     while isinstance(found, dict) and set(found) & {"inputs", "input", "input_str"} and set(found) <= _AROUND:
         found = said(found.get("inputs") or found.get("input") or found.get("input_str") or {})
     if isinstance(found, dict) and set(found) == {"args", "kwargs"} and isinstance(found["kwargs"], dict):

@@ -17,7 +17,7 @@ _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 
 
 def from_protobuf(data: bytes) -> list[Span]:
-    """The spans of an `ExportTraceServiceRequest` (or `TracesData`: the same on the wire)."""
+    """Return the spans of an `ExportTraceServiceRequest` (or `TracesData`, of the same bytes)."""
     request = _parsed("trace.v1.trace_service", "ExportTraceServiceRequest", data)
     found = []
     for resource_spans in request.resource_spans:
@@ -28,7 +28,7 @@ def from_protobuf(data: bytes) -> list[Span]:
 
 
 def logs_from_protobuf(data: bytes) -> list[Span]:
-    """Yield the GenAI events of an `ExportLogsServiceRequest`, each with the id of its span."""
+    """Return the GenAI events of an `ExportLogsServiceRequest`, each with the id of its span."""
     request = _parsed("logs.v1.logs_service", "ExportLogsServiceRequest", data)
     found = []
     for resource_logs in request.resource_logs:
@@ -198,7 +198,7 @@ def _id(text: Any, size: int, where: str) -> str:
 
 
 def _int(value: Any) -> int:
-    """Return a number, which OTLP's JSON has as text. Raises ValueError over 64 bits."""
+    """Return a number, which OTLP's JSON has as text. Raises ValueError above 64 bits."""
     found = int(value or 0)
     if not -(1 << 63) <= found < 1 << 64:
         raise ValueError(f"{str(value)[:40]} has more than 64 bits")
@@ -238,7 +238,7 @@ def _json_pairs(item: dict[str, Any], where: str) -> dict[str, Any]:
 
 def _json_value(value: Any) -> Any:
     if not isinstance(value, dict):
-        # Some exporters write the bare value.
+        # Some exporters write the value without its type.
         return value
     for which, inner in value.items():
         name = which.replace("_value", "Value")
