@@ -158,7 +158,7 @@ async def test_where_nothing_is_like_it_that_is_said(page, site):
     await page.goto(site("done.html"))
     said = await attempt(page, "click", "#zzz")
     assert said.sentence == (
-        f"No element matches #zzz on {page.url}: nothing there is like what the selector says; observe the page to see what is."
+        f"No element matches #zzz on {page.url}: no element there resembles it; observe the page to list its elements."
     )
 
 
@@ -176,7 +176,7 @@ async def test_a_popup_that_has_not_come_is_not_like_another_element_and_may_sti
     said = await attempt(page, "click", selector)
     assert said.facts["candidates"] == []
     assert re.search(
-        r"nothing there is like what the selector says; the page is \d+\.\d s old, and it may still come",
+        r"no element there resembles it; the page is \d+\.\d s old, and it may still come",
         said.sentence,
     )
 

@@ -35,7 +35,7 @@ from reenact.browser.video import labels
         ({"type": "page.uncheck", "args": ["#terms"]}, "Untick #terms"),
         ({"type": "page.press", "args": ["#q", "Enter"]}, "Press #q with “Enter”"),
         ({"type": "page.reload", "args": []}, "Reload"),
-        ({"type": "page.bring_to_front"}, "Page.bring to front"),
+        ({"type": "page.bring_to_front"}, "page.bring_to_front"),
         ({"type": "new_thing", "selector": "#x"}, "New thing #x"),
         ({}, "Action"),
     ],

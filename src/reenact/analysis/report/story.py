@@ -60,7 +60,7 @@ def page(
     sections = [_asked(about), _came(about), _timeline(about), *more, _environment(recording)]
     if commands:
         sections.append(Section("Commands", (facts(*commands),)))
-    title = recording.name or f"recording {recording.id}"
+    title = recording.agent or f"recording {recording.id}"
     shown = tuple(section for section in sections if section.blocks)
     return StaticPage(title, _lead(about, standing), shown, kind="Report of a recording")
 

@@ -151,7 +151,7 @@ def missing(failed: FailedAction, state: Mapping[str, Any], facts: dict[str, Any
         )
     best = facts.get("candidates") or []
     if not best:
-        words = f"nothing there is like what the selector says; {_may_come(name, state)}"
+        words = f"no element there resembles it; {_may_come(name, state)}"
         return Reason("missing", f"No element matches {name} on {failed.url}: {words}.", facts)
     first = best[0]
     hidden = "" if first["visible"] else ", which is hidden"
@@ -165,7 +165,7 @@ def _may_come(name: str, state: Mapping[str, Any]) -> str:
     age = state.get("age")
     if isinstance(age, (int, float)) and age <= YOUNG and _LATE.search(name):
         return f"the page is {age:.1f} s old, and it may still come: wait for it, or go on without it"
-    return "observe the page to see what is"
+    return "observe the page to list its elements"
 
 
 def several(failed: FailedAction, facts: dict[str, Any]) -> Reason:

@@ -97,7 +97,8 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
     kind = str(fields.get("type", "action"))
     thing = _object(kind, fields, element)
     hidden = hidden or says_secret(thing)
-    verb = _VERBS.get(kind, kind.replace("_", " ").capitalize())
+    # A call such as `page.title` has the name that the program calls.
+    verb = _VERBS.get(kind, kind if "." in kind else kind.replace("_", " ").capitalize())
     if kind == "check" and fields.get("value") is False:
         verb = "Untick"
     if kind == "expand" and fields.get("value") is False:
