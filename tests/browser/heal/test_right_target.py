@@ -441,6 +441,19 @@ def lots(group, *values):
     return f"<p>Draw</p><div id=lots>{made}</div>"
 
 
+def menu(name, role="menu", item="menuitem"):
+    return f"<div role={role} aria-label='{name}'><div role={item} tabindex=0 class=of-menu data-k='{name}'>Scuttle</div></div>"
+
+
+def halves(*names):
+    """Records of two rows: the one says, the other acts."""
+    made = "".join(
+        f"<tr><td>{n}</td></tr><tr><td><button type=button data-k={n}>Maroon</button></td></tr>"
+        for n in names
+    )
+    return f"<h2>Mutiny</h2><table id=halves>{made}</table>"
+
+
 def keep(id, key):
     return f"<button type=button id={id} data-k={key}>Keep</button>"
 
@@ -508,6 +521,15 @@ QUICK = [
          "<h2>Log</h2><form><input id=rw3 data-k=from placeholder='The port sailed from'></form>", fill("#rw3"), said="name differs"),
     Case("a telling id has another verb", "<p>Winch</p><button type=button id=hoist data-k=up>Hoist</button>",
          "<p>Winch</p><button type=button id=hoist data-k=down>Lower</button>", click("#hoist"), said="name differs"),
+    Case("a menu is that of another thing", menu("Sloop Ada"), menu("Sloop Bella"), click(".of-menu"), said="section differs"),
+    Case("an option is that of another list", menu("Ship to", "listbox", "option"), menu("Bill to", "listbox", "option"),
+         click("[role=listbox] .of-menu"), said="section differs"),
+    Case("a toolbar is that of another part", menu("Draft", "toolbar", "button"), menu("Charter", "toolbar", "button"),
+         click("[role=toolbar] .of-menu"), said="section differs"),
+    Case("records of two rows exchange their places", halves("Ann", "Ben"), halves("Ben", "Ann"),
+         click("#halves button >> nth=0"), ["click Ann"], good=True),
+    Case("a record of two rows is gone", halves("Cem", "Dot"), halves("Dot"),
+         click("#halves tr:nth-child(2) button"), said="record differs"),
 ]  # fmt: skip
 
 THOROUGH = [

@@ -635,7 +635,7 @@
       const shared = texts.filter((text) => !ranked.includes(text));
       // Each text is another one's, too, and all of them together are not: `Ann` and `fine`.
       const joint = !ranked.length && texts.length > 1 && !theirs.some((one) => texts.every((text) => one.includes(text)));
-      const [hint] = ranked.length || joint ? [] : hintsAlone(at, others, el, selectors);
+      const [hint] = ranked.length || joint ? [] : caption && !own.length ? [caption] : hintsAlone(at, others, el, selectors);
       if (!own.length && !hint) continue;
       if (hint) texts.push(hint);
       if (/^\d{1,2}$/.test(nameOf(el, selectors)) && !/\p{L}/u.test(ranked[0] ?? "")) break; // a day, known by its month
@@ -649,8 +649,10 @@
   // of its part.
   function partedBy(row, others, el, selectors) {
     if (!ROW_TAGS.test(tagOf(row)) || !others.length) return ["", others];
+    // Of a row with nothing but controls, the row with nothing but a text is the other half.
+    const bare = [...row.children].every((cell) => holds(cell, CONTROLS + ",a[href]") || !tidy(cell.textContent));
     const says = (one) => one !== row && tagOf(one) === tagOf(row) && !holds(one, CONTROLS + ",a[href]") &&
-      (one.childElementCount < row.childElementCount || (shapeOf(one) !== shapeOf(row) && one.childElementCount === 1)) && tidy(one.textContent);
+      (bare || one.childElementCount < row.childElementCount || (shapeOf(one) !== shapeOf(row) && one.childElementCount === 1)) && tidy(one.textContent);
     if (!holds(row, CONTROLS + ",a[href]") || !others.some(says)) return ["", others];
     let caption = null, end = null;
     for (let one = row.previousElementSibling; one && !caption; one = one.previousElementSibling) if (says(one)) caption = one;

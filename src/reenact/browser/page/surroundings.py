@@ -67,10 +67,12 @@ def outline(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference |
 def section(wanted: TargetIdentity, found: TargetIdentity) -> TargetDifference | None:
     """Compare the parts of the page that two elements are in: *Shipping* is not *Billing*.
 
-    A part with only one heading more or less is the same one. An element of a record is compared by its record.
+    A part with only one heading more or less is the same one. An element of a record is compared by its record, unless
+    it is the record itself (an option).
     """
     mine, its = wanted.section, found.section
-    if not mine or not its or wanted.record or wanted.dialog or _changing(mine) or _changing(its):
+    placed = wanted.record and not same_name(wanted.record, wanted.name)
+    if not mine or not its or placed or wanted.dialog or _changing(mine) or _changing(its):
         return None
     around = (found.region, found.heading, *found.outline, *found.near)
     before = (wanted.region, wanted.heading, *wanted.outline, *wanted.near)

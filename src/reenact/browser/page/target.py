@@ -160,8 +160,10 @@ def _choice(attributes: Mapping[str, Any]) -> tuple[str, str]:
     return str(attributes.get("name") or ""), str(attributes.get("value") or "")
 
 
-_SECTIONS = frozenset({"region", "form", "group", "radiogroup", "tabpanel"})
-"""Roles of elements that divide a page into parts."""
+_SECTIONS = frozenset({
+    "form", "grid", "group", "listbox", "menu", "radiogroup", "region", "table", "tabpanel", "toolbar", "tree",
+})  # fmt: skip
+"""Roles of elements that divide a page into parts, or belong to one thing of it, as a menu does."""
 
 _MARKS = ("data-testid", "data-test-id", "data-test", "id", "name")
 

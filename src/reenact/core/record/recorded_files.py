@@ -15,6 +15,7 @@ from pathlib import Path
 
 from reenact.core.boundary import current, entered
 from reenact.core.boundary.file_sensor import RedirectedView
+from reenact.core.files import databases
 from reenact.core.files.keeping import FileKeeper, mark_of, status_of
 from reenact.core.files.listing import names_below
 from reenact.core.files.states import NOTHING, FileState
@@ -102,8 +103,9 @@ class FileRecorder:
                 known = self._known.add(place, before, replace(state, names=None), None)
                 if state != before:
                     self._watched.add(place.path)
-                # The program has made its own changes again, at other times.
-                if self._known.renew(known) and _timeless(known.state) != _timeless(state):
+                # The program has made its own changes again, at other times. A database's log is never the same.
+                renewed = self._known.renew(known) and databases.base_of(place.path) is None
+                if renewed and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
             self._events.write("first", unwritten)
             self._events.write("outside", changed)
