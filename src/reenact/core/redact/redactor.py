@@ -57,11 +57,6 @@ class Redactor:
             if self._variable(name) and not is_path(value) and not is_common(value):
                 self.learn(value)
 
-    @property
-    def knows_values(self) -> bool:
-        """True if exact values are known, which may stand anywhere."""
-        return bool(self.learnt or self._rules.values)
-
     def header_rules(self) -> dict[str, Tree]:
         """Return the rules for a recording's header, so that its replay replaces the same.
 
