@@ -66,6 +66,8 @@ class _Generated:
                 f"{self._cls.__qualname__}.{self._name}",
                 self._cls.__module__,
             )
+            if self._name != "__init__":
+                made.__annotations__ = {}  # as the standard library's
             setattr(self._cls, self._name, made)
         return made.__get__(one, cls)
 

@@ -1,4 +1,7 @@
-"""Split recorded and foreign addresses. Python's `urlsplit` raises ValueError for some, as `http://[x]/`."""
+"""Split recorded and foreign addresses.
+
+Python's `urlsplit` raises ValueError for some, such as `http://[x]/`.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ def marked(a: str, b: str) -> tuple[Segment, ...]:
 
 
 def _split(a: str, b: str) -> tuple[Sides, Sides]:
-    """Return the words of both texts with the spaces after them, and without; very long texts by lines."""
+    """Return the words of both texts, with the spaces after them and without.
+
+    Very long texts are split into lines.
+    """
     one, other = _WORDS.findall(a), _WORDS.findall(b)
     if len(one) * len(other) <= _MOST:
         return (one, other), (list(map(str.rstrip, one)), list(map(str.rstrip, other)))
@@ -88,7 +91,10 @@ def _changes(texts: Sides, words: Sides, runs: Iterable[Run]) -> Iterator[Change
 
 
 def _smoothed(changes: Iterable[Change]) -> list[Change]:
-    """Join changes with only a short equal word between them, such as "of": it counts as rewritten too."""
+    """Join changes with only a short equal word between them, such as "of".
+
+    The word counts as rewritten too.
+    """
     found: list[tuple[str, list[str], list[str]]] = []
     for equal, gone, come in changes:
         short = len(equal.strip()) < _SHORT and "\n\n" not in equal

@@ -260,10 +260,10 @@ def redacted(page: StaticPage, redactor: Redactor) -> StaticPage:
 
 
 def _like(model: Any, tree: Any) -> Any:
-    """Return a redacted tree in the classes of its model; a picture, a look and a number as they are.
+    """Return a redacted tree in the classes of its model.
 
-    The redactor may have a token in the place of a number, of a look, or of a whole part: then it replaces each text
-    of that part.
+    Pictures, looks and numbers stay as they are. Where the redactor put a token in the place of a number, of a look or
+    of a whole part, the token replaces each text of that part.
     """
     if is_dataclass(model) and not isinstance(model, (type, PictureBlock)):
         names = [field.name for field in fields(model) if field.name not in _LOOKS]

@@ -15,7 +15,7 @@ _LARGEST = 5_000_000
 
 
 def marked_arguments(module: str, function: str, test_file: Path) -> ast.arguments | None:
-    """Return the parameters of a function that its text decorates with `reenact.recorded`, or None.
+    """Return the parameters of a function decorated with `reenact.recorded`, or None.
 
     The module is looked for in the current folder, in the folders around the test's file and on Python's path, but
     not in the standard library. Nothing is imported.

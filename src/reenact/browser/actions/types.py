@@ -28,7 +28,7 @@ PATIENCE = 15_000
 """Milliseconds that an action waits for its element, by default."""
 
 LONGEST = 2**31 - 1
-"""Most milliseconds that an action waits: Playwright's timers end at once if they are set longer."""
+"""Most milliseconds that an action waits: a longer timer of Playwright's ends at once."""
 
 FARTHEST = 2**53 - 1
 """Most pixels that an action scrolls or drags: JavaScript counts no further exactly."""

@@ -163,7 +163,7 @@ def _choice(attributes: Mapping[str, Any]) -> tuple[str, str]:
 _SECTIONS = frozenset({
     "form", "grid", "group", "listbox", "menu", "radiogroup", "region", "table", "tabpanel", "toolbar", "tree",
 })  # fmt: skip
-"""Roles of elements that divide a page into parts, or belong to one thing of it, as a menu does."""
+"""Roles of elements that divide a page into parts, or belong to one part, as a menu does."""
 
 _MARKS = ("data-testid", "data-test-id", "data-test", "id", "name")
 

@@ -1,4 +1,7 @@
-"""Keep the members of an event whose texts are hidden: without them a reader refuses the whole recording."""
+"""Keep the members of an event whose texts are replaced.
+
+Without them a reader refuses the whole recording.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ _HOLE = b'{"event":"noted","what":"hole","text":"an event with too many secrets 
 
 
 def keeps_frame(data: bytes, made: bytes) -> bool:
-    """Return True if redacted JSON has as many members as the original, and an event those of its kind."""
+    """Return True if redacted JSON has as many members as the original.
+
+    An event must also have the members of its kind.
+    """
     old, new = _members(data), _members(made)
     if old is None:
         return True
@@ -66,7 +72,7 @@ def _members(data: bytes) -> dict[str, Any] | None:
 
 
 class FrameRedactor:
-    """Redacts the members of an event one by one; of what has too many secrets the frame stays.
+    """Redacts the members of an event one by one; one with too many secrets keeps its frame.
 
     Args:
         clean: Redacts JSON; None if it has too many secrets.
@@ -78,7 +84,10 @@ class FrameRedactor:
         self._left = _MOST
 
     def line(self, data: bytes) -> bytes:
-        """Return an object, or members without braces, without their secrets; an event that stays none as a hole."""
+        """Return an object, or members without braces, without their secrets.
+
+        An event that would not remain an event becomes a hole.
+        """
         tree = _members(data)
         if tree is None:
             return dumps(self._token(data.decode("utf-8", "replace")))
