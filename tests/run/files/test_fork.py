@@ -221,3 +221,37 @@ def test_a_block_s_fork_records_what_it_changes(home, tmp_path, monkeypatch):
         assert noted() == text
     assert again.verdict.faithful
     assert Path("log").read_text(encoding="utf-8") == "mine"
+
+
+BEFORE_ITS_STEP = """
+    import sqlite3, time
+    import reenact
+    base = sqlite3.connect("memory.db")
+    base.execute("pragma journal_mode=wal")
+    base.execute("create table rows(at real)")
+    open("plan.txt", "w").write("plan one")
+    @reenact.tool
+    def remember():
+        base.execute("insert into rows values(?)", (time.time(),))
+        base.commit()
+    remember()
+    open("between.txt", "w").write("between")
+    remember()
+    print(base.execute("select count(*) from rows").fetchall())
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_forks_replay_compares_what_the_program_had_written_before_the_step(shell, step):
+    shell.write("agent.py", BEFORE_ITS_STEP)
+    shell.record("agent.py")
+    done = shell.run("fork", "last", "--at", step, "--policy", "tool=live")
+    assert done.out == "[(2,)]\n", done.err
+    replay = shell.replay()
+    assert (replay.status, replay.out) == (0, "[(2,)]\n"), replay.err
+    assert "compared: calls, files" in replay.err
+    for old, new, name in (("plan one", "plan two", "plan.txt"), ('"between")', '"beside")', "between.txt")):
+        shell.write("agent.py", BEFORE_ITS_STEP.replace(old, new))
+        replay = shell.replay()
+        assert replay.status == 1
+        assert name in replay.err, replay.err

@@ -153,7 +153,10 @@ class Child:
                 if state.blob and state.text is None
             ]
             shared.fetch(codec.dumps(kept), [self._source, *shared.ancestors(self._source)], self.folder)
-        until = live.began if live is not None else None
+        until = None
+        if live is not None:
+            until = live.began
+            self.forker.sharing.files_before(live.number)
         home = str(self._store.root)
         record_files(self.run, self.recorder, self.parent, received, home, shares=True, until=until)
 

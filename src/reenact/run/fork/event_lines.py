@@ -15,6 +15,7 @@ from reenact.core.store.local import EVENTS
 
 _ANSWERS = ("returned", "raised", "cancelled")
 _ENDS = ("ended", "closed", "cancelled", "raised")
+_FILES = b'{"event":"files"'
 _OTHERWISE = {*_ANSWERS, *_ENDS, "chunk", "noted", "opened", "printed", "sealed"}
 
 
@@ -77,6 +78,10 @@ class EventLines:
     def call_at(self, line: int) -> int | None:
         """Return the call whose question is on that line, or None."""
         return self._calls.get(line)
+
+    def files_before(self, call: int) -> list[int]:
+        """Return the lines before a call's question that tell of files."""
+        return [line for line in self.before.get(call, ()) if self.raw(line).startswith(_FILES)]
 
     def inside(self, call: int) -> list[int]:
         """Return all lines inside a call, at any depth, in order."""

@@ -80,8 +80,8 @@ class Forker(Handler):
         self.gate = LiveGate(guard, recorder, replayer, log, step=self._step, stop=self._refused)
         self._lines, self._log = lines, log
         self._at, self._edit = at, edit
-        self._sharing = Sharing(recorder, lines, log, share)
-        self.reruns = Reruns(replayer, self._sharing, log, at)
+        self.sharing = Sharing(recorder, lines, log, share)
+        self.reruns = Reruns(replayer, self.sharing, log, at)
         self._lock = threading.RLock()
         self._live = False
         self._drawn: dict[tuple[str, str], int] = {}
@@ -100,7 +100,7 @@ class Forker(Handler):
             replayer.edits[at.number] = edit
         for line in lines.noted:
             if line < lines.called[at.number]:
-                self._sharing.share(line)
+                self.sharing.share(line)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -132,15 +132,15 @@ class Forker(Handler):
             # It has no recorded place: it comes after all that is recorded.
             decision.order = len(self._log.times)
         with self._lock:
-            self._sharing.question(decision.call)
+            self.sharing.question(decision.call)
         if isinstance(decision, Ticket) and not self.reruns.begin(decision):
             self._runs_again(effect, scope, decision)
         return decision
 
     def step(self, decision: Answer | Ticket) -> int | None:
-        if decision.call not in self._sharing.written:
+        if decision.call not in self.sharing.written:
             return self.recorder.step(decision)
-        return self._sharing.written[decision.call] if self.recorder.alone else None
+        return self.sharing.written[decision.call] if self.recorder.alone else None
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if ticket.call in self._asking and not self._answered and not isinstance(outcome, Cancelled):
@@ -183,9 +183,9 @@ class Forker(Handler):
             with self._lock:
                 self.replayer.passed(answer, piece)
                 if self._at is not None and answer.call == self._at.number and self._edit is not None:
-                    self._sharing.edited(self._at, self._edit, piece)
+                    self.sharing.edited(self._at, self._edit, piece)
                 else:
-                    self._sharing.came(answer, answer.call, piece)
+                    self.sharing.came(answer, answer.call, piece)
         except Exception as error:
             self.recorder.failed(error)
 
@@ -200,7 +200,7 @@ class Forker(Handler):
             let = self.replayer.lets_live(source.partition(":")[0], source) or self.gone_live
             if place >= len(recorded) or let:
                 return self.recorder.draw(scope, source, lambda: value)
-            self._sharing.share(recorded[place])
+            self.sharing.share(recorded[place])
             self._clocks.read(source, value)
             return value
 
@@ -211,7 +211,7 @@ class Forker(Handler):
                 self.recorder.fire(scope, name)
             elif self.replayer.poison is None:
                 self.replayer.fire(scope, name)
-                self._sharing.share(line)
+                self.sharing.share(line)
 
     def due(self, scope: Scope, name: str) -> int | None:
         if self.gone_live:
@@ -229,7 +229,7 @@ class Forker(Handler):
             if line is None or self.gone_live:
                 self.recorder.locked(scope, lock, count)
             elif self.replayer.poison is None:
-                self._sharing.share(line)
+                self.sharing.share(line)
 
     @property
     def locks(self) -> LockOrder:
@@ -310,7 +310,7 @@ class Forker(Handler):
             if line is None or self.gone_live:
                 self.recorder.spawned(scope, process, command)
             else:
-                self._sharing.share(line)
+                self.sharing.share(line)
 
     # -- going live ------------------------------------------------------------------------------------------
 
@@ -326,22 +326,22 @@ class Forker(Handler):
                 return
             self._clocks.go_live()
             if self._at is not None:
-                self._sharing.go_on(self._at.began)
+                self.sharing.go_on(self._at.began)
             newest: dict[tuple[str, str], CallRecord] = {}
-            for number in sorted(self._sharing.written):
+            for number in sorted(self.sharing.written):
                 call = self._log.calls[number]
                 newest.pop((call.scope, call.label), None)
                 newest[call.scope, call.label] = call
             for (scope, label), call in newest.items():
                 self.recorder.build_on(call.number, scope, label, self._log.args(call))
-            self.recorder.snapshots.goes_on(self._kept_snapshots(), max(self._sharing.written, default=0))
+            self.recorder.snapshots.goes_on(self._kept_snapshots(), max(self.sharing.written, default=0))
             if self.run is not None:
                 self.run.replaying, self.run.model = False, self.model
             self._live = True
             self.on_live()
 
     def _kept_snapshots(self) -> Counter[str]:
-        return self._lines.snapshots(self._sharing.written)
+        return self._lines.snapshots(self.sharing.written)
 
     def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
         ruling = self.gate.guard.rule(effect, scope.call)
@@ -377,7 +377,7 @@ class Forker(Handler):
         if call is not None and call in self._log.calls:
             return self.replayer.step_of(call)
         with self._lock:
-            return len(self._sharing.written) + self._live_steps + 1
+            return len(self.sharing.written) + self._live_steps + 1
 
     def _refused(self, reason: str) -> None:
         self._stop(reason)

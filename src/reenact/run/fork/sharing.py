@@ -71,6 +71,11 @@ class Sharing:
         self.written[number] = step
         self._share_holes(number, self._lines.outcome.get(number))
 
+    def files_before(self, number: int) -> None:
+        """Write what became of files before a call that is made now, and not answered."""
+        for line in self._lines.files_before(number):
+            self._aside(line)
+
     def came(self, answer: Answer, number: int, piece: int | None) -> None:
         """Write down that an outcome, a chunk or an end of the parent's reaches the program."""
         lines = self._lines
