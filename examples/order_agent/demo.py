@@ -288,6 +288,9 @@ def change_a_tool(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
                 FIRST_DIFFERENCE.search(verdict.plain) is not None,
                 'its first difference: the recorded status "cancelled", the actual one "not cancelled: shipped"',
             )
+    console.print(
+        "[dim]The forks offered above need the model, which is gone, and the changed copy, deleted now.[/]"
+    )
 
 
 def program(name: str) -> str:
