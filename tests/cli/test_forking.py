@@ -263,6 +263,18 @@ def test_a_block_is_forked_within_its_program(shell):
     assert len(ids(shell)) == 3
 
 
+def test_a_program_that_ends_before_its_block_is_named_in_one_line(shell):
+    shell.write("block.py", "import reenact\nwith reenact.record('only'):\n    reenact.tool(print)(1)")
+    subprocess.run([sys.executable, "block.py"], cwd=shell.folder, env=shell.environ, check=True, timeout=60)
+    parent = shell.last()
+    shell.write("block.py", "print('nothing')")
+    done = shell.run("fork", parent.id, "--at", "1")
+    assert (done.status, done.out) == (2, "nothing\n")
+    assert done.err.strip() == (
+        f"reenact: {parent.id} was not forked: the program ended without coming to its block record('only')"
+    )
+
+
 def shell_load(shell):
     return lambda id: reenact.load(id, home=shell.home)
 

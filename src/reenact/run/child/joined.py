@@ -7,7 +7,6 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,7 +251,8 @@ class ForkedBlock(ReplayedBlock):
         else:
             self._fork.tell(status)
             return
-        import_module("reenact.run.child.planned_fork").tell(self.plan, None, found, status)
+        diverged = {"diverged": True} if isinstance(found, DivergenceError) else {}
+        family.report(self.plan, how="failed", reason=str(found), exit=status, **diverged)
 
 
 def _going_on(plan: Plan) -> PlannedFork | Resuming:

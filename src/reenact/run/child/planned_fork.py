@@ -63,18 +63,12 @@ class PlannedFork(Fork):
             self.ended = found
 
     def tell(self, status: int | None) -> None:
-        """Report the way it ended to the parent."""
-        tell(self._own, self, self.ended, status)
-
-
-def tell(plan: Plan, session: PlannedFork | None, found: Exception | None, status: int | None) -> None:
-    """Report to the parent: `how` it ended, the `reason`, and the child's `path`, if any."""
-    how = "ran" if found is None else "stopped" if isinstance(found, ForkStopped) else "failed"
-    said: dict[str, Any] = {"how": how, "reason": "" if found is None else str(found), "exit": status}
-    if session is not None and how != "failed":
-        said["path"] = session.path
-        said["reason"] = session.reason or said["reason"]
-        said["ran"] = session.ran
-    if isinstance(found, DivergenceError):
-        said["diverged"] = True
-    family.report(plan, **said)
+        """Report to the parent: `how` it ended, the `reason`, and the fork's `path`, unless it failed."""
+        found = self.ended
+        how = "ran" if found is None else "stopped" if isinstance(found, ForkStopped) else "failed"
+        report: dict[str, Any] = {"how": how, "reason": "" if found is None else str(found), "exit": status}
+        if how != "failed":
+            report |= {"path": self.path, "reason": self.reason or report["reason"], "ran": self.ran}
+        if isinstance(found, DivergenceError):
+            report["diverged"] = True
+        family.report(self._own, **report)
