@@ -10,7 +10,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,10 @@ class Script:
         name = _named(line)
         if not name:
             return cls()
-        with entered(None), suppress(OSError, ValueError, TypeError):
+        scope = current()
+        view = None if scope is None else scope.run.view
+        seen = nullcontext() if view is None else view.shown()
+        with entered(None), seen, suppress(OSError, ValueError, TypeError):
             path = Path(folder or "", name).absolute()
             if path.is_file() and path.stat().st_size <= _MOST and not str(path).startswith(_SYSTEM):
                 return cls(name, hashlib.sha256(path.read_bytes()).hexdigest()[:16])

@@ -36,7 +36,7 @@ def install(module: ModuleType) -> None:
         name = args[0] if args else options.get("database", "")
         scope = current()
         _opened[id(connection)] = None if scope is None else (weakref.ref(scope.run), witness.on_disk(name))
-        ours = str(sys._getframe(1).f_globals.get("__name__", "")).startswith("reenact.")
+        ours = _module(sys._getframe(1)).startswith("reenact.")
         if scope is not None and not ours:
             with suppress(Exception):
                 connection.create_function("random", 0, _random)
@@ -57,6 +57,16 @@ def install(module: ModuleType) -> None:
     for each in names:
         if each.connect is original:
             each.connect = connect
+
+
+def _module(frame: FrameType | None) -> str:
+    """Return the name of the module that connects, past the redirection of files."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name != "reenact.run.files.redirect":
+            return name
+        frame = frame.f_back
+    return ""
 
 
 def is_followed(thing: Any, run: Run) -> bool:

@@ -210,13 +210,13 @@ class FileRedirection:
         """Return True if a path leads through a link into a covered folder."""
         return self.view.covers(self.view.resolved(full, follow=True)) is not None
 
-    def _must(self, full: str, path: Any) -> None:
+    def _must(self, full: str, *paths: Any) -> None:
         if not self.view.there(full):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), *paths[:1], None, *paths[1:])
 
-    def _must_not(self, full: str, path: Any) -> None:
+    def _must_not(self, full: str, *paths: Any) -> None:
         if self.view.there(full):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), *paths[:1], None, *paths[1:])
 
     # -- functions -------------------------------------------------------------------------------------------
 
@@ -344,7 +344,7 @@ class FileRedirection:
         old, new = self._path(src, src_dir_fd), self._path(dst, dst_dir_fd)
         assert old is not None
         assert new is not None
-        self._must(old, src)
+        self._must(old, src, dst)
         if stat.S_ISDIR(self.view.mode(old)):
             self.view.own(old)
             if self.view.names(new):
@@ -357,14 +357,14 @@ class FileRedirection:
         old, new = self._path(src, kwargs.get("src_dir_fd")), self._path(dst, kwargs.get("dst_dir_fd"))
         assert old is not None
         assert new is not None
-        self._must(old, src)
-        self._must_not(new, dst)
+        self._must(old, src, dst)
+        self._must_not(new, src, dst)
         original(self.view.changed(old, follow=False), self.view.changed(new, follow=False, fresh=True))
 
     def _symlink(self, original: Callable[..., Any], src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
         new = self._path(dst, kwargs.get("dir_fd"))
         assert new is not None
-        self._must_not(new, dst)
+        self._must_not(new, src, dst)
         original(src, self.view.changed(new, follow=False, fresh=True))
 
     def _chdir(self, original: Callable[..., None], path: Any) -> None:
