@@ -73,7 +73,7 @@ def test_a_role_is_named_without_what_stands_in_brackets(role):
 )
 def test_a_selector_of_any_length_says_at_once_what_it_says(kind, fragment):
     asked = SimpleNamespace(kind=kind, body=repeated(fragment, 1_000_000))
-    assert seconds(lambda: likeness._said(asked)) < 1
+    assert seconds(lambda: likeness._parts_of(asked)) < 1
 
 
 def test_paths_of_any_length_are_compared_at_once():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -122,7 +121,7 @@ def _umask(
 
 
 def _file_of(number: int) -> tuple[int, int] | None:
-    if sys.platform == "win32":
+    if os.name == "nt":
         return None
     try:
         status = os.fstat(number)
