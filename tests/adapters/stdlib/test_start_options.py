@@ -111,25 +111,28 @@ def test_output_of_a_command_behind_a_replaced_descriptor_is_written_again(shell
     assert (replay.status, replay.out) == (0, done.out), replay.err
 
 
-def test_a_command_that_writes_into_a_pipe_of_the_program_by_its_own_output_is_named_and_refused(shell):
+@pytest.mark.parametrize(("piped", "other"), [(1, 2), (2, 1)])
+def test_a_command_that_writes_into_a_pipe_of_the_program_by_its_own_output_is_named_and_refused(
+    shell, piped, other
+):
     shell.write(
         "agent.py",
-        """
+        f"""
         import os, subprocess
-        own, (ours, theirs) = os.dup(1), os.pipe()
-        os.dup2(theirs, 1)
+        own, (ours, theirs), file = [os.dup(1), os.dup(2)], os.pipe(), os.open("log", os.O_WRONLY | os.O_CREAT)
+        os.dup2(theirs, {piped}), os.dup2(file, {other})
         assert subprocess.run(["echo", "captured"], capture_output=True).stdout == b"captured\\n"
-        os.system("echo piped")
-        os.dup2(own, 1)
-        print(os.read(ours, 100))
+        os.system("echo piped >&{piped}")
+        os.dup2(own[0], 1), os.dup2(own[1], 2)
+        print(os.read(ours, 1000))
         """,
     )
-    done, _ = shell.record("agent.py")
-    assert done.out == "b'piped\\n'\n"
-    assert "'echo piped', which is not recorded" in done.err
+    done, recording = shell.record("agent.py")
+    assert "piped" in done.out
+    assert any(f"'echo piped >&{piped}'" in str(note) for note in recording.notes), recording.notes
     replay = shell.replay()
     assert replay.status == 1
-    assert "EXTRA  main/process:'echo piped'" in replay.err
+    assert f"EXTRA  main/process:'echo piped >&{piped}'" in replay.err
 
 
 def test_the_mask_of_modes_is_set_as_without_a_recording(home):

@@ -72,6 +72,9 @@ PIPED = """
     writer.start()
     print(open("pipe").read())
     writer.join()
+    os.unlink("pipe")
+    os.mkfifo("pipe")
+    os.rename("pipe", "moved"), os.rename("moved", "pipe")
     for make in (os.mkfifo, os.mknod):
         try:
             make("pipe")

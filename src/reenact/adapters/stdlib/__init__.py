@@ -8,6 +8,7 @@ from reenact.adapters.stdlib import (
     entropy,
     environ,
     interpreters,
+    named_pipes,
     seal,
     signals,
     start_options,
@@ -38,3 +39,4 @@ def end(run: Run) -> None:
     environ.end(run)
     start_options.end(run)
     interpreters.end(run)
+    named_pipes.end()

@@ -48,7 +48,7 @@ pipes: set[str] = set()
 
 
 def opens_pipe(path: str) -> None:
-    """Take notice that the program opens a named pipe of its own; `named_pipes` replaces this."""
+    """Note that the program opens a named pipe that it has made; `named_pipes` replaces this."""
 
 
 def heard(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> None:

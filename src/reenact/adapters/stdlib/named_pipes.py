@@ -21,11 +21,16 @@ from reenact.core.model.event import OPTIONS
 
 
 def install() -> None:
-    """Hook their making, and take notice of their opening."""
+    """Hook the functions that make named pipes, and note where one is opened."""
     for name in ("mkfifo", "mknod"):
         if hasattr(os, name):
             wrap(os, name, _make)
     file_uses.opens_pipe = _opens
+
+
+def end() -> None:
+    """Forget the pipes that a run has made."""
+    file_uses.pipes.clear()
 
 
 def _make(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -40,10 +45,17 @@ def _make(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kw
     assert path is not None
     full = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - links are not followed
     file_uses.makes_pipe(full, sys._getframe(2))
-    number = draw("file:mkfifo", lambda: _attempt(wrapped, args, kwargs))
+    tried = False
+
+    def attempt() -> int:
+        nonlocal tried
+        tried = True
+        return _attempt(wrapped, args, kwargs)
+
+    number = draw("file:mkfifo", attempt)
     if number and type(number) is int:
         raise OSError(number, os.strerror(number))
-    if full not in file_uses.pipes and scope.run.replaying:
+    if not tried:
         _hide(Path(full))
         _attempt(wrapped, args, kwargs)
     file_uses.pipes.add(full)
@@ -65,7 +77,7 @@ def _hide(path: Path) -> None:
 
 
 def _opens(path: str) -> None:
-    """The program opens such a pipe. Raises `Halt` where nothing would come through it."""
+    """Note that the program opens such a pipe. Raises `Halt` if nothing would come through it."""
     scope = current()
     titles = set() if scope is None else process_numbers.under_way(scope.run)
     if scope is None or not titles:

@@ -32,17 +32,17 @@ _streams: dict[Run, dict[int, tuple[int, int]]] = {}
 
 
 def install() -> None:
-    """Hook the change of what each command inherits."""
+    """Hook `os.umask`, which changes the mask that each command inherits."""
     wrap(os, "umask", _umask)
 
 
 def begin(run: Run) -> None:
-    """That run begins: from here on the program changes what its commands inherit."""
+    """Note the files behind the standard output and error at the beginning of a run."""
     _streams[run] = {number: found for number in (1, 2) if (found := _file_of(number)) is not None}
 
 
 def end(run: Run) -> None:
-    """That run starts no more commands."""
+    """Forget a run that has ended."""
     _umasks.pop(run, None)
     _streams.pop(run, None)
 
@@ -82,7 +82,8 @@ def leads_to_pipe(run: Run, given: Mapping[str, Any]) -> bool:
     for number, name in ((1, "stdout"), (2, "stderr")):
         if given.get(name) is None and redirected(run, number):
             with suppress(OSError):
-                return stat.S_ISFIFO(os.fstat(number).st_mode)
+                if stat.S_ISFIFO(os.fstat(number).st_mode):
+                    return True
     return False
 
 
