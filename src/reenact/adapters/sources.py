@@ -6,6 +6,7 @@ modules, classes and closures. Code of installed packages is not followed.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 import functools
@@ -14,6 +15,7 @@ import inspect
 import io
 import os
 import sys
+import textwrap
 import threading
 import types
 import weakref
@@ -23,7 +25,6 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.adapters import constants
-from reenact.adapters.function_text import function_text
 from reenact.adapters.stdlib import callers, sqlite, witness
 from reenact.adapters.writers import DRIVERS, writers_near
 from reenact.core.boundary import Run, current, entered
@@ -379,9 +380,13 @@ def _text(code: types.CodeType, module: str | None) -> str:
     closure = tuple(types.CellType() for _ in code.co_freevars)
     function = types.FunctionType(code, {"__name__": module}, closure=closure)
     try:
-        return function_text(function)
+        text = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError, SyntaxError, IndexError):
         return f"{code.co_qualname} {_instructions(code)}"
+    try:
+        return ast.unparse(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
 
 
 def _instructions(code: types.CodeType) -> str:
