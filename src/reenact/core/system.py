@@ -28,6 +28,9 @@ monotonic: Callable[[], float] = time.monotonic
 perf_counter: Callable[[], float] = time.perf_counter
 """The real clocks, whatever an adapter puts in their place for the program."""
 
+random_bytes: Callable[[int], bytes] = os.urandom
+"""The real random bytes, whatever an adapter or the program puts in their place."""
+
 SWITCH = "REENACT_PORTABLE"
 """The environment variable that forces the portable ways."""
 
@@ -243,7 +246,7 @@ def cores() -> int:
 
 def random_hex(size: int) -> str:
     """Return random bytes as hex digits. The module `secrets` takes long to import."""
-    return os.urandom(size).hex()
+    return random_bytes(size).hex()
 
 
 def kill(pid: int) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from reenact.core import config
+from reenact.core import config, system
 from reenact.core.store import shared
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.writer import warn
@@ -67,7 +67,7 @@ def back_from_last(ref: str) -> int | None:
 
 def new_id() -> str:
     """Return a new id: ten random letters and digits, so that a short prefix is unique."""
-    return "".join(_ALPHABET[byte % 32] for byte in os.urandom(10))
+    return "".join(_ALPHABET[byte % 32] for byte in system.random_bytes(10))
 
 
 class LocalStore:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact import adapters
 from reenact.adapters import loops, stdlib
-from reenact.core import boundary
+from reenact.core import boundary, system
 from reenact.core.boundary import Family, RecordingTurnstile, Run, Scope, entered, tracked
 from reenact.core.boundary.current import current_scope
 from reenact.core.model import codec
@@ -139,7 +139,7 @@ class RecordingInProgress(RunContext):
         if self.plan is None:
             # Else the parent process sends it, and may have to complete its last line first.
             self._held = ship.begin(self._store.root, self.id)
-        salt = os.urandom(16)
+        salt = system.random_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter

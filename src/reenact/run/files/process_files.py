@@ -1,11 +1,13 @@
-"""The files of a replayed process, without what only recordings with files need."""
+"""Begin the files of a replayed process.
+
+The modules that lay files out are imported for recordings with files alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from reenact.core import system
 from reenact.core.files.trees import has_files
@@ -45,7 +47,9 @@ def files_of(
         # They would use the user's files, and the block others.
         replayer.uncompared.append("files (commands run for real, so the block ran on the user's own files)")
         return None
-    return cast("ReplayedFiles", _replayed().ReplayedFiles.begun(recording, log, replayer, scratch, say=say))
+    from reenact.run.files.replayed import ReplayedFiles  # noqa: PLC0415 - for recordings with files alone
+
+    return ReplayedFiles.begun(recording, log, replayer, scratch, say=say)
 
 
 def sensor_of(
@@ -64,9 +68,8 @@ def sensor_of(
 
 def redirect(scratch: str) -> RedirectedView | None:
     """Redirect a process of a fork's live part to the fork's files; None behind an overlay."""
-    laid = import_module("reenact.run.files.disk").Laid.read(Path(scratch))
-    return None if laid.entered else cast("RedirectedView", _replayed().redirected(laid))
+    from reenact.run.files.disk import Laid  # noqa: PLC0415 - as above
+    from reenact.run.files.replayed import redirected  # noqa: PLC0415
 
-
-def _replayed() -> Any:
-    return import_module("reenact.run.files.replayed")
+    laid = Laid.read(Path(scratch))
+    return None if laid.entered else redirected(laid)

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import orjson
 
+from reenact.core import system
 from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
 from reenact.core.model.log import Log, is_exec
@@ -86,7 +87,7 @@ def record(
 def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool) -> Recorded:
     with folder() as place:
         plan = replace(plan, report=str(place))
-        seed = str(1 + int.from_bytes(os.urandom(8)) % (2**32 - 1))
+        seed = str(1 + int.from_bytes(system.random_bytes(8)) % (2**32 - 1))
         status, pid = run(
             command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)
         )
