@@ -289,7 +289,7 @@ def change_a_tool(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
                 'its first difference: the recorded status "cancelled", the actual one "not cancelled: shipped"',
             )
     console.print(
-        "[dim]The forks offered above need the model, which is gone, and the changed copy, deleted now.[/]"
+        "[dim]The suggested fork cannot run later: the changed copy is deleted when this demo ends.[/]"
     )
 
 
