@@ -29,7 +29,7 @@ def measure(plan: Plan) -> Section:
     ours = [subject for subject in subjects.chosen() if subject.name == "reenact"]
     with working(ours) as workers:
         for name, workload, options in (
-            ("HTTP (OpenAI SDK, network in memory)", "long_chat", {}),
+            ("HTTP (httpx2, network in memory)", "long_chat", {}),
             ("Pydantic AI's model interface", "model", {"options": {"growing": True}}),
         ):
             plan.tell(f"long chat: {name}")
