@@ -326,7 +326,7 @@ def look(recording: str) -> int:
         address = server.stdout.readline().strip() if server.stdout is not None else ""
         try:
             if sys.stdout.isatty():
-                console.print(f"The run in the console: [bold]{address}[/]  [dim](ctrl-c ends it)[/]")
+                console.print(f"The run in the console: [bold]{address}[/]  [dim](Ctrl-C stops it)[/]")
                 server.wait()
                 return 0
             told = httpx.get(

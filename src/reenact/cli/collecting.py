@@ -60,7 +60,7 @@ def run(options: Options, context: Context) -> Shown:
     )
     address = collector.listen(options.host, options.port)
     if log is None:
-        say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
+        say(f"collecting traces at {address.url}/v1/traces; Ctrl-C stops it")
     if (resumed := traces.waiting) and log is None:
         say(f"taken up from a collector that was cut off: {many(resumed, 'trace')}")
     if log is not None:

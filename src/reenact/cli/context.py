@@ -112,7 +112,7 @@ class TerminalContext(interface.Context):
         """Print the variables to set, for a shell to read."""
         for variable, value in environ.items():
             print(f"export {variable}={shlex.quote(value)}", flush=True)
-        say("reenact: recording what comes by these addresses; ctrl-c ends it")
+        say("reenact: recording the requests to these addresses; Ctrl-C stops it")
 
     def progress(self, what: str, done: int, total: int, *, label: str = "", note: str = "") -> None:
         """Draw a bar on a terminal; otherwise print a line from time to time, if there is a note."""

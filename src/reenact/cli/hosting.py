@@ -60,7 +60,7 @@ def alone(
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     shown = show and opened(address)
-    say(f"{what} {'open in your browser' if shown else 'there'}; ctrl-c ends it")
+    say(f"{what} {'open in your browser' if shown else 'running'}; Ctrl-C stops it")
     serve(app, listening)
 
 
@@ -165,13 +165,13 @@ def run(options: Options, context: Context) -> Shown:
     if not keyless and not keys.all():
         _, text = keys.make(role="admin", name="made at the first start")
         sys.stdout.write(f"{text}\n")
-        say("that is an API key which may do everything. It is shown this once: only its hash is kept")
+        say("this API key has all rights. It is shown only once: the server keeps its hash alone")
     sys.stdout.flush()
     keys.close()
-    asked = "no key is asked for" if keyless else "with an API key (`reenact keys` makes them)"
+    asked = "without API keys" if keyless else "with an API key (`reenact keys` makes them)"
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
     if log is None:
-        say(f"serving {where}, {asked}; ctrl-c ends it")
+        say(f"serving {where}, {asked}; Ctrl-C stops it")
     serve(app, listening)
     return Shown()
 

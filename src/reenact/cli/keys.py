@@ -68,7 +68,7 @@ def add(options: AddOptions, context: TerminalContext) -> None:
         role=options.role, project=options.project, name=options.name
     )
     sys.stdout.write(f"{text}\n")
-    say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown this once")
+    say(f"a key of project {key.project} that may {_MAY[key.role]}; it is shown only once")
 
 
 def list_(options: ListOptions, context: TerminalContext) -> None:
