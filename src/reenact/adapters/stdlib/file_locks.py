@@ -1,7 +1,7 @@
-"""Tries to lock a file without waiting: a command, or another process, may hold the lock.
+"""Record each try to lock a file without waiting.
 
-In a replay no command runs. So the outcome of a try is recorded like the reading of a clock. A lock that is waited for
-is got at once in a replay.
+Its outcome depends on other processes, such as commands, which do not run in a replay. A lock that the program waits
+for is free in a replay.
 """
 
 from __future__ import annotations

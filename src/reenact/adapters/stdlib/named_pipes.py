@@ -1,8 +1,8 @@
-"""Named pipes that the program makes: a replay makes them again.
+"""Make the named pipes of a program again in its replay.
 
-No audit event tells of them, and the recording does not hold them: the one that the recorded run has left behind is
-hidden. What goes through one between the program and a command is not recorded: a replay refuses to open it while an
-answered command is under way, as it would wait for ever.
+The recording does not contain them, so a replay first removes, on its own disk, the pipe that the recorded run left.
+The data between the program and a command is not recorded: a replay refuses to open a pipe while an answered command
+runs, because it would wait for ever.
 """
 
 from __future__ import annotations

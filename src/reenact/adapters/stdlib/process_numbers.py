@@ -74,7 +74,7 @@ def terminates(number: int, original: Callable[..., None], process: Any) -> None
 
 
 def _signalled(number: int, caller: FrameType | None) -> None:
-    """Take notice of a signal that this code sends to a process of the run.
+    """Note a signal that this code sends to a process of the run.
 
     Libraries look whether a process still runs before they send one, which depends on the time.
     """

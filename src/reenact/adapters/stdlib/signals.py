@@ -111,14 +111,14 @@ def end(run: Run) -> None:
 
 
 def loop_begins(loop: AbstractEventLoop) -> None:
-    """Take notice that a loop runs in this thread."""
+    """Note that a loop runs in this thread."""
     if _active is not None and threading.get_ident() == _active.main:
         _active.loop = loop
         _active.loop_begins(loop)
 
 
 def loop_ends(loop: AbstractEventLoop) -> None:
-    """Take notice that a loop has ended. Raises the exception of a handler that ended it."""
+    """Note that a loop has ended. Raises the exception of a handler that ended it."""
     if _active is not None and _active.loop is loop:
         _active.loop = None
         error, _active.thrown = _active.thrown, None

@@ -168,7 +168,7 @@ class _Statement:
 
 
 def _authorize(act: int, first: str | None, *_: Any) -> int:
-    """Allow all that a statement does; take notice of a further database."""
+    """Allow all that a statement does; note each further database."""
     if act == _ATTACH and first:
         _opens(first, sys._getframe(1))
     return 0
