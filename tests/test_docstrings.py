@@ -45,7 +45,6 @@ def faults(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("package", PACKAGES)
 def test_docstrings_of_a_package_are_short_statements(package: str) -> None:
     files = sorted((SOURCE / package).rglob("*.py"))

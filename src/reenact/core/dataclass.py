@@ -117,7 +117,7 @@ def _init(cls: Any) -> Any:
 
 
 def _is_plain(field: dataclasses.Field[Any]) -> bool:
-    """Return True for a positional argument, and for a field outside `__init__` that has no default."""
+    """Return True for a positional argument, or a field that is none and has no default."""
     if field.init:
         return not field.kw_only
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

@@ -63,7 +63,7 @@ class PlannedFork(Fork):
             self.ended = found
 
     def tell(self, status: int | None) -> None:
-        """Report to the parent: `how` it ended, the `reason`, and the fork's `path`, unless it failed."""
+        """Report to the parent: `how` it ended, the `reason`, and the path of a fork that ran."""
         found = self.ended
         how = "ran" if found is None else "stopped" if isinstance(found, ForkStopped) else "failed"
         report: dict[str, Any] = {"how": how, "reason": "" if found is None else str(found), "exit": status}
