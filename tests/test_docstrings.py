@@ -3,15 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import reenact
+from tests.source import modules
 
-SOURCE = Path(reenact.__file__).parent
-PACKAGES = sorted(path.name for path in SOURCE.iterdir() if any(path.rglob("*.py")))
-"""The packages, as folders of `src/reenact`."""
+PACKAGES = sorted({path.partition("/")[0] for path in modules()})
+"""The packages, and the modules beside them."""
 
 LONGEST = 90
 """The maximum length of a first line in characters."""
@@ -20,9 +18,9 @@ QUESTION = re.compile(r"(what|who|whom|whose|which|whether|where|when|how|why)(e
 UNWANTED = re.compile(r"\b(nobody|somebody|whoever|anybody)\b", re.IGNORECASE)
 
 
-def docstrings(source: str) -> Iterator[tuple[int, str]]:
+def docstrings(module: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each docstring, those of attributes included."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(module):
         body = getattr(node, "body", None)
         for statement in body if isinstance(body, list) else ():
             match statement:
@@ -47,12 +45,11 @@ def faults(text: str) -> list[str]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_docstrings_of_a_package_are_short_statements(package: str) -> None:
-    files = sorted((SOURCE / package).rglob("*.py"))
-    assert files
     broken = [
-        f"{file.relative_to(SOURCE)}:{line} {fault}"
-        for file in files
-        for line, text in docstrings(file.read_text("utf-8"))
+        f"{path}:{line} {fault}"
+        for path, module in modules().items()
+        if path.partition("/")[0] == package
+        for line, text in docstrings(module)
         for fault in faults(text)
     ]
     assert not broken, "\n".join(broken)
@@ -60,7 +57,7 @@ def test_docstrings_of_a_package_are_short_statements(package: str) -> None:
 
 def test_docstring_that_is_a_riddle_is_found() -> None:
     source = 'def asked():\n    """What nobody has been told"""\n\n\nlimit = 1\n"""Whether it ends."""\n'
-    assert [(line, faults(text)) for line, text in docstrings(source)] == [
+    assert [(line, faults(text)) for line, text in docstrings(ast.parse(source))] == [
         (6, ["opens with 'Whether'"]),
         (2, ["opens with 'What'", "says 'nobody'", "has a first line without a full stop at its end"]),
     ]

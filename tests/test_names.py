@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src" / "reenact"
+from tests.source import SOURCE, modules
 
 CLASSES = frozenset(["Options", "Result"])
 """Each verb has its own."""
@@ -14,10 +13,10 @@ CLASSES = frozenset(["Options", "Result"])
 
 def class_names():
     found = defaultdict(set)
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, module in modules().items():
+        for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
-                found[node.name].add(str(path.relative_to(SOURCE)))
+                found[node.name].add(path)
     return found
 
 

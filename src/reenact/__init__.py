@@ -142,7 +142,7 @@ class _Shown(str):
 
 
 def _readable(thing: Any) -> Any:
-    """Let the signatures of a public function or class print their types without quotes; return it.
+    """Let the signatures of a public thing print their types without quotes, and return it.
 
     Annotations are texts, which Python prints in quotes. They stay texts: nothing is evaluated or imported. A name for
     a union or for some literals, such as `Source`, is replaced by its parts.

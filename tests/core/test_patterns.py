@@ -2,12 +2,12 @@
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
 from reenact.core import patterns
 from reenact.core.patterns import lazy
+from tests.source import modules
 
 
 def test_a_pattern_is_compiled_at_its_first_use(monkeypatch):
@@ -37,11 +37,10 @@ def test_an_unknown_attribute_is_an_attribute_error():
 
 
 def test_no_module_compiles_such_a_pattern_while_it_is_imported():
-    source = Path(__file__).parents[2] / "src" / "reenact"
     compiled = [
-        f"{path.relative_to(source)}:{node.lineno}"
-        for path in source.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        f"{path}:{node.lineno}"
+        for path, module in modules().items()
+        for node in ast.walk(module)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Call)
         and getattr(node.value.func, "id", "") == "lazy"

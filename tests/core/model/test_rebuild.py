@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-import reenact
-
-ROOT = Path(reenact.__file__).parent
+from tests.source import modules
 
 CALLERS = {
     "run/api/state.py",  # resume: the arguments of the program's own function
@@ -24,8 +21,7 @@ CALLERS = {
 NAMES = {"rebuild", "rebuild_error", "rebuilt"}
 
 
-def _rebuilds(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _rebuilds(tree: ast.Module) -> bool:
     return any(
         (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NAMES)
         or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in NAMES)
@@ -34,4 +30,4 @@ def _rebuilds(path: Path) -> bool:
 
 
 def test_no_module_rebuilds_objects_but_those_that_run_the_program() -> None:
-    assert {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if _rebuilds(path)} == CALLERS
+    assert {path for path, tree in modules().items() if _rebuilds(tree)} == CALLERS
