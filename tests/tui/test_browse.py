@@ -214,6 +214,16 @@ async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):
         assert len(on.app.rows.rows) == 2
 
 
+async def test_an_open_conversation_fills_a_terminal_that_becomes_wider(tmp_path):
+    with reenact.record("wide", home=tmp_path):
+        reenact.tool(lambda: {"text": "one two three " * 30}, name="write")()
+    async with screen(LocalStore(tmp_path), size=(60, 20), count=1) as on:
+        await on.press("enter")
+        await on.until(lambda: "tool:write" in on.text)
+        await on.pilot.resize_terminal(140, 20)
+        await on.until(lambda: any(row.count("one two three") > 6 for row in on.rows))
+
+
 @pytest.mark.thorough
 async def test_one_is_replayed_by_its_own_command_and_the_list_comes_back(store, monkeypatch, capfd):
     monkeypatch.setattr(Browser, "suspend", lambda _: nullcontext())

@@ -119,8 +119,11 @@ class Browser(App[None]):
         self.look()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show the columns for which there is room."""
+        """Show the columns for which there is room, and render an open recording for the new width."""
         self._title(event.size.width)
+        if isinstance(self.screen, TranscriptScreen):
+            # Once a window that is being dragged is at rest.
+            self.set_timer(_PAUSE, self._reopen)
 
     def _title(self, width: int) -> None:
         self.screen_stack[0].query_one("#titles", Static).update(self.rows.titles(width - 1, self.sort))
@@ -264,7 +267,18 @@ class Browser(App[None]):
         row = self.rows.current
         if row is not None and not isinstance(self.screen, TranscriptScreen):
             self.say("reading …", "dim")
-            self._open(row.line.id, max(self.size.width - 3, 40))
+            self._open(row.line.id, self._room)
+
+    def _reopen(self) -> None:
+        screen = self.screen
+        if isinstance(screen, TranscriptScreen) and screen.width != self._room:
+            screen.width = self._room
+            self._open(screen.recording, self._room)
+
+    @property
+    def _room(self) -> int:
+        """The width of an open recording, in columns."""
+        return max(self.size.width - 3, 40)
 
     @work(thread=True, exclusive=True, group="open")
     def _open(self, id: str, width: int) -> None:
@@ -273,11 +287,15 @@ class Browser(App[None]):
         except (ReenactError, OSError) as error:
             self.call_from_thread(self.say, _first(error))
             return
-        self.call_from_thread(self._opened, told)
+        self.call_from_thread(self._opened, id, width, told)
 
-    def _opened(self, told: str) -> None:
+    def _opened(self, id: str, width: int, told: str) -> None:
         self.say()
-        _ = self.push_screen(TranscriptScreen(told, _bar(_READING)))
+        screen = self.screen
+        if not isinstance(screen, TranscriptScreen):
+            _ = self.push_screen(TranscriptScreen(id, width, told, _bar(_READING)))
+        elif (screen.recording, screen.width) == (id, width):
+            screen.show(told)
 
     def action_command(self, verb: str) -> None:
         """Run a command on the selected recording, with the whole terminal; then return."""

@@ -17,14 +17,18 @@ class TranscriptScreen(Screen[None]):
     """One recording, as `reenact show` prints it.
 
     Args:
+        recording: Its id.
+        width: The width for which it is rendered, in columns.
         told: The text, in colours.
         bar: The keys, for the last line.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,h", "app.leave", show=False)]
 
-    def __init__(self, told: str, bar: str) -> None:
+    def __init__(self, recording: str, width: int, told: str, bar: str) -> None:
         super().__init__()
+        self.recording = recording
+        self.width = width
         self._told = told
         self._bar = bar
 
@@ -35,6 +39,12 @@ class TranscriptScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Fill the page."""
+        self.show(self._told)
+        self.query_one(LinesPane).focus()
+
+    def show(self, told: str) -> None:
+        """Replace the text, and stay at the same part of it."""
         page = self.query_one(LinesPane)
-        page.show([UnwrappedLine(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
-        page.focus()
+        share = page.scroll_offset.y / max(page.virtual_size.height, 1)
+        page.show([UnwrappedLine(text) for text in Text.from_ansi(told).split("\n", allow_blank=True)])
+        page.scroll_to(0, round(share * page.virtual_size.height), animate=False)
