@@ -136,6 +136,17 @@ class Plan:
         }
         return added if ours is None else {**added, "PYTHONHASHSEED": ours}
 
+    def environ_again(self, header: Mapping[str, Any], seed: str | None = None) -> dict[str, str]:
+        """Return all variables for a recorded program that runs again.
+
+        PYTHONHASHSEED is the recorded one, or `seed`.
+        """
+        environ = dict(os.environ)
+        seed = seed or (header.get("program") or {}).get("hash_seed")
+        if seed is not None:
+            environ.pop("PYTHONHASHSEED", None)
+        return environ | self.environ(environ, seed=seed)
+
     def child(self, process: str) -> Plan:
         """Return the plan of a process that this one starts."""
         options = {**self.options, STDIN: self.options.get(STDIN) or file_of_stdin()}

@@ -8,7 +8,7 @@ from reenact.analysis.views.replays import ForkedView
 from reenact.core.dataclass import dataclass
 from reenact.run.fork.point import check_stored
 from reenact.run.launch import forking
-from reenact.run.launch.forking import Forked
+from reenact.run.launch.options import Forked
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context

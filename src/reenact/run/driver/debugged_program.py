@@ -26,7 +26,7 @@ from reenact.run.debugger.channel import DebuggerListener
 from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, ProgramPlace, Report
 from reenact.run.driver.copies import Copy, ProcessConnection, given
 from reenact.run.files.scratch import discard
-from reenact.run.launch import Options, replaying, reports_in
+from reenact.run.launch import Options, failure_in, replaying, reports_in
 from reenact.run.plan import DEBUG
 
 _PATIENCE = 2.0
@@ -296,10 +296,7 @@ class Program:
             self._hear(Died(self._how_it_died()))
 
     def _how_it_died(self) -> str:
-        failed = next(
-            (str(said["failed"]) for said in reports_in(self._folder).values() if "failed" in said), ""
-        )
-        if failed:
+        if failed := failure_in(reports_in(self._folder)):
             return failed
         status = None
         if self._process is not None:

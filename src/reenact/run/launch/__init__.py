@@ -27,7 +27,7 @@ from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
 from reenact.run.files.scratch import Scratch, discard
 from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed, by_proxy
-from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
+from reenact.run.launch.process import Start, aside, ended_by, ending_of, executable_of, run, shown
 from reenact.run.plan import ACTS, FILES, LIVE, MIX, Plan
 from reenact.run.reports import ended
 from reenact.team import ship
@@ -40,7 +40,9 @@ __all__ = [
     "Recorded",
     "Replayed",
     "Start",
+    "correct",
     "ended_by",
+    "failure_in",
     "folder",
     "judged",
     "record",
@@ -92,7 +94,7 @@ def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool)
             command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)
         )
         reports = reports_in(place)
-    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    failed = failure_in(reports)
     said = reports.get("main", {})
     if "path" not in said:
         text = (
@@ -101,14 +103,14 @@ def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool)
         )
         return Recorded(status, failed=failed or text)
     path = Path(str(said["path"]))
-    _correct(path / EVENTS, status, mine=said.get("pid") == pid)
+    correct(path / EVENTS, status, mine=said.get("pid") == pid)
     try:
         return Recorded(status, load(path))
     except RecordingError as error:
         return Recorded(status, failed=str(error))
 
 
-def _correct(path: Path, status: int, *, mine: bool) -> None:
+def correct(path: Path, status: int, *, mine: bool) -> None:
     """Correct the recorded exit status: the process itself does not see a `raise SystemExit(3)`."""
     if not mine or not path.is_file():
         return
@@ -183,18 +185,10 @@ def replaying(
             f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
             "and `debug --read` reads it"
         )
-    argv, cwd = list(command), None
-    if not command:
-        from reenact.run.launch.program import remembered  # noqa: PLC0415 - consent, which no recording needs
+    from reenact.run.launch.program import command_of  # noqa: PLC0415 - consent, which no recording needs
 
-        argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
-    executable = executable_of(argv)
+    argv, executable, cwd = command_of(recording, command, home=home, run_foreign=run_foreign, verb=verb)
     path = str(Path(recording.path).absolute())
-    environ = dict(os.environ)
-    program = recording.header.get("program") or {}
-    seed = seed or program.get("hash_seed")
-    if seed is not None:
-        environ.pop("PYTHONHASHSEED", None)
     words = {**words, ACTS: {**(words.get(ACTS) or {}), "folder": str(place)}}
     root = LocalStore(home).root
     others = [Path(mix["other"])] if (mix := words.get(MIX)) else []
@@ -206,17 +200,16 @@ def replaying(
         disk.attach(place)
         words = {**words, FILES: str(disk.folder)}
     plan = Plan("replay", recording.id, path, str(root), str(place), options=words)
-    environ |= plan.environ(environ, seed=seed)
-    return Start(argv, executable, environ, cwd, disk)
+    return Start(argv, executable, plan.environ_again(recording.header, seed), cwd, disk)
 
 
 def judged(recording: RecordedRun, start: Start, status: int, pid: int, place: Path) -> Replayed:
     """Return the outcome of an ended replay, from its exit status and the reports in `place`."""
     reports = reports_in(place)
-    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    failed = failure_in(reports)
     said = reports.get("main", {})
     if failed or "verdict" not in said:
-        how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+        how = ending_of(status)
         text = f"the program ended without a verdict ({how})"
         if not reports:
             text = f"no Python that could replay was started by `{shown(start.argv)}` ({how})"
@@ -303,6 +296,11 @@ def folder() -> Iterator[Path]:
     finally:
         discard(reports.folder)
         reports.close()
+
+
+def failure_in(reports: dict[str, Any]) -> str:
+    """Return the first failure that a process has reported; empty without one."""
+    return next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
 
 
 def reports_in(place: Path) -> dict[str, Any]:

@@ -15,32 +15,11 @@ from reenact.run.api.forking import Recording, load
 from reenact.run.files.disk import disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
-from reenact.run.launch import _correct, folder, reports_in
-from reenact.run.launch.options import by_proxy
-from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown, terminal_here
-from reenact.run.launch.program import remembered
+from reenact.run.launch import correct, failure_in, folder, reports_in
+from reenact.run.launch.options import Forked, by_proxy
+from reenact.run.launch.process import Start, aside, ending_of, run, shown, terminal_here
+from reenact.run.launch.program import command_of
 from reenact.run.plan import FILES, LIVE, RECORDED, Plan, check_files
-
-
-@dataclass(frozen=True, slots=True)
-class Forked:
-    """The result of a fork of a program.
-
-    Attributes:
-        parent: The forked recording.
-        status: The program's exit status as the shell sees it; ended by a signal, minus its number.
-        recording: The child, or None if there is none.
-        how: `ran` to its end, `stopped` for lack of a model or by the policy, or `failed`.
-        reason: The reason that it stopped or failed, in one sentence.
-        ran: The calls that ran for real, each with its number and the reason.
-    """
-
-    parent: Recording
-    status: int
-    recording: Recording | None = None
-    how: str = "ran"
-    reason: str = ""
-    ran: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +76,7 @@ def fork(
         with needing("proxy", "a fork of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
-        branch = proxied.fork(
+        return proxied.fork(
             parent,
             where,
             store,
@@ -107,16 +86,8 @@ def fork(
             live_files=options.files == LIVE,
             keep=kept,
         )
-        child = load(branch.path) if branch.path else None
-        return Forked(parent, branch.status, child, branch.how, branch.reason, branch.ran)
-    argv, cwd = list(command), None
-    if not command:
-        argv, cwd = remembered(parent, home=home, run_foreign=run_foreign, verb=f"fork --at {options.at}")
-    executable = executable_of(argv)
-    program = parent.header.get("program") or {}
-    environ = dict(os.environ)
-    if program.get("hash_seed") is not None:
-        environ.pop("PYTHONHASHSEED", None)
+    verb = f"fork --at {options.at}"
+    argv, executable, cwd = command_of(parent, command, home=home, run_foreign=run_foreign, verb=verb)
     known_as, path = new_id(), str(Path(parent.path).absolute())
     with folder() as place:
         disk = disk_of(parent, (store.root, Path(path), place)) if options.files == RECORDED else None
@@ -124,28 +95,27 @@ def fork(
         if disk is not None:
             disk.attach(place)
         plan = Plan("fork", known_as, path, str(store.root), str(place), options=words)
-        environ |= plan.environ(environ, seed=program.get("hash_seed"))
-        start = Start(argv, executable, environ, cwd, disk)
+        start = Start(argv, executable, plan.environ_again(parent.header), cwd, disk)
         command, executable = start.prepared()
-        status, pid = run(command, executable, environ, cwd=cwd, stdout=aside(quiet))
+        status, pid = run(command, executable, start.environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
         if disk is not None and kept is not None:
             disk.keep(kept)
-    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
-    if failed or "how" not in said:
-        return _unfinished(parent, argv, status, failed, store.folder(known_as), known=bool(reports))
+    if failure_in(reports) or "how" not in said:
+        return _unfinished(parent, argv, status, reports, store.folder(known_as))
     return _judged(parent, status, said, mine=said.get("pid") == pid)
 
 
 def _unfinished(
-    parent: Recording, argv: Sequence[str], status: int, failed: str, path: Path, *, known: bool
+    parent: Recording, argv: Sequence[str], status: int, reports: dict[str, Any], path: Path
 ) -> Forked:
     """Return the result of a program without a report (killed, for example), with its events."""
-    how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+    failed = failure_in(reports)
+    how = ending_of(status)
     if not failed and (path / EVENTS).is_file():
         return Forked(parent, status, load(path), "ran", f"unsealed: {how}")
-    if not failed and not known:
+    if not failed and not reports:
         failed = f"no Python that could be forked was started by `{shown(argv)}`"
     return Forked(parent, status, None, "failed", failed or f"the program sent no report ({how})")
 
@@ -158,7 +128,7 @@ def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool)
         return Forked(parent, status, None, how, reason)
     path = Path(str(said["path"]))
     if how == "ran" and parent.header.get("entry") == "program":
-        _correct(path / EVENTS, status, mine=mine)
+        correct(path / EVENTS, status, mine=mine)
     try:
         return Forked(parent, status, load(path), how, reason, tuple(said.get("ran", ())))
     except (RecordingError, UsageError) as error:

@@ -12,6 +12,7 @@ from reenact.run.plan import ACTS, FILES, LIVE, RECORDED, check_files
 if TYPE_CHECKING:
     from reenact.core.model.divergence import Verdict
     from reenact.core.query.recorded_run import RecordedRun
+    from reenact.run.api.forking import Recording
 
 STDOUT = "stdout"
 """The rule that allows other output than recorded."""
@@ -49,6 +50,27 @@ class Replayed:
     status: int
     failed: str = ""
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """The result of a fork of a program.
+
+    Attributes:
+        parent: The forked recording.
+        status: The program's exit status as the shell sees it; ended by a signal, minus its number.
+        recording: The child, or None if there is none.
+        how: `ran` to its end, `stopped` for lack of a model or by the policy, or `failed`.
+        reason: The reason that it stopped or failed, in one sentence.
+        ran: The calls that ran for real, each with its number and the reason.
+    """
+
+    parent: Recording
+    status: int
+    recording: Recording | None = None
+    how: str = "ran"
+    reason: str = ""
+    ran: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,11 @@ def aside(quiet: bool) -> int | None:
     return sys.stderr.fileno() if quiet else None
 
 
+def ending_of(status: int) -> str:
+    """Return the end of a program in words: the signal, or the exit status."""
+    return f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+
+
 def ended_by(status: int) -> str:
     """Return the name of the signal that ended a program, by its negative status."""
     try:

@@ -14,14 +14,33 @@ from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError
 from reenact.run.launch.options import by_proxy
+from reenact.run.launch.process import executable_of
+
+
+def command_of(
+    recording: RecordedRun,
+    command: Sequence[str],
+    *,
+    home: str | os.PathLike[str] | None,
+    run_foreign: bool = False,
+    verb: str = "replay",
+) -> tuple[list[str], str, str | None]:
+    """Return the given or the recorded command, its executable, and its folder.
+
+    Without a folder it runs in the current one. Raises as `remembered` does, and UsageError without such a program.
+    """
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
+    return argv, executable_of(argv), cwd
 
 
 def remembered(
     recording: RecordedRun,
     *,
     home: str | os.PathLike[str] | None,
-    run_foreign: bool = False,
-    verb: str = "replay",
+    run_foreign: bool,
+    verb: str,
 ) -> tuple[list[str], str]:
     """Return the recorded command and its folder.
 

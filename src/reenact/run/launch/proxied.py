@@ -25,13 +25,13 @@ from reenact.core.store.writer import warn
 from reenact.core.trust import consent
 from reenact.errors import Departure, Divergence, ForkStopped, Mismatch, RecordingError, UsageError
 from reenact.run import proxy
-from reenact.run.api.forking import load
+from reenact.run.api.forking import Recording, load
 from reenact.run.files import workspace
 from reenact.run.files.disk import Disk, Laid, disk_of
 from reenact.run.fork.point import ForkPoint
-from reenact.run.launch.options import Options, Recorded, Replayed
+from reenact.run.launch.options import Forked, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, executable_of, run, shown
-from reenact.run.launch.program import remembered
+from reenact.run.launch.program import command_of
 from reenact.run.launch.reports import listening, out
 from reenact.run.output import Output, compare
 from reenact.run.plan import FILES, LIVE
@@ -224,14 +224,10 @@ def _command(
     *,
     home: str | os.PathLike[str] | None,
     run_foreign: bool,
-) -> tuple[list[str], str | os.PathLike[str] | None, bool]:
+) -> tuple[list[str], str | None, bool]:
     """Return the command, its folder, and True if the other settings of the header may be used."""
-    if command:
-        executable_of(command)
-        return list(command), None, run_foreign or consent.allowed(recording, LocalStore(home).root)
-    argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
-    executable_of(argv)
-    return argv, cwd, True
+    argv, _, cwd = command_of(recording, command, home=home, run_foreign=run_foreign, verb=verb)
+    return argv, cwd, not command or run_foreign or consent.allowed(recording, LocalStore(home).root)
 
 
 def replay(
@@ -315,19 +311,8 @@ def _compared(
     return Verdict(recording.id, divergences=tuple(found), rules=rules)
 
 
-@dataclass(frozen=True, slots=True)
-class ProxiedFork:
-    """The result of a fork: the child's path (or empty), and fields as in `Forked`."""
-
-    status: int
-    path: str
-    how: str
-    reason: str = ""
-    ran: tuple[str, ...] = ()
-
-
 def fork(
-    parent: model.RecordedRun,
+    parent: Recording,
     point: ForkPoint,
     store: LocalStore,
     *,
@@ -336,7 +321,7 @@ def fork(
     run_foreign: bool = False,
     live_files: bool = False,
     keep: Path | None = None,
-) -> ProxiedFork:
+) -> Forked:
     """Run the recorded program, from the recording up to a step, and live from there.
 
     On the recorded files, unless `live_files`; those at the end are copied into the folder `keep`. Raises
@@ -363,11 +348,11 @@ def fork(
             disk.keep(keep)
     session = serving.session
     assert isinstance(session, proxy.ForkingProxy)
-    ran = tuple(named(session.forker.gate.guard.ran))
+    how, reason, ran = "ran", "", tuple(named(session.forker.gate.guard.ran))
     try:
         session.seal(_ending(status, heard))
     except ForkStopped as stopped:
-        return ProxiedFork(status, session.path, "stopped", str(stopped), ran)
+        how, reason = "stopped", str(stopped)
     except UsageError as error:
-        return ProxiedFork(status, "", "failed", str(error))
-    return ProxiedFork(status, session.path, "ran", ran=ran)
+        return Forked(parent, status, None, "failed", str(error))
+    return Forked(parent, status, load(session.path), how, reason, ran)

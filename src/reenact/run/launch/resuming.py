@@ -15,9 +15,9 @@ from reenact.core.store.local import EVENTS, LocalStore, load
 from reenact.errors import UsageError
 from reenact.run.files.set_back import COPIES, free_place, keep_unknown, undo
 from reenact.run.fork.resumption import check
-from reenact.run.launch import _correct, folder, reports_in
-from reenact.run.launch.process import aside, ended_by, executable_of, run, shown, terminal_here
-from reenact.run.launch.program import remembered
+from reenact.run.launch import correct, failure_in, folder, reports_in
+from reenact.run.launch.process import aside, ending_of, run, shown, terminal_here
+from reenact.run.launch.program import command_of
 from reenact.run.plan import LIVE, RECORDED, RESUME, Plan, check_files
 from reenact.team import ship
 from reenact.team.open import Reaching
@@ -84,14 +84,8 @@ def resume(
     words, store = ActionPolicy(policy).words, LocalStore(home)
     recording = Reaching(home).load(ref)
     check(recording, store.root)
-    argv, cwd = list(command), None
-    if not command:
-        argv, cwd = remembered(recording, home=home, verb="resume")
-    executable = executable_of(argv)
-    program = recording.header.get("program") or {}
-    path, environ = Path(recording.path).absolute(), dict(os.environ)
-    if program.get("hash_seed") is not None:
-        environ.pop("PYTHONHASHSEED", None)
+    argv, executable, cwd = command_of(recording, command, home=home, verb="resume")
+    path = Path(recording.path).absolute()
     with folder() as place, ship.sending(store.root, recording.id):
         copies = free_place(path)
         options = {"policy": list(words), "terminal": terminal_here(), COPIES: str(copies)}
@@ -99,21 +93,20 @@ def resume(
             del options[COPIES]
         size = (path / EVENTS).stat().st_size
         plan = Plan(RESUME, recording.id, str(path), str(store.root), str(place), options=options)
-        environ |= plan.environ(environ, seed=program.get("hash_seed"))
+        environ = plan.environ_again(recording.header)
         status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
     went_on = (path / EVENTS).stat().st_size > size
     said = reports.get("main", {})
-    failed = next((str(each["failed"]) for each in reports.values() if "failed" in each), "")
+    failed = failure_in(reports)
     before, how, reason = len(recording.steps), str(said.get("how", "failed")), str(said.get("reason", ""))
     if failed or "how" not in said:
-        ended = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
         none = f"no Python that could be resumed was started by `{shown(argv)}`"
-        died = f"the program was cut off again ({ended})" if reports else none
+        died = f"the program was cut off again ({ending_of(status)})" if reports else none
         how, reason = "failed", failed or died
     changed = _after(copies, went_on=went_on or how == "ran")
     if how == "ran" and recording.header.get("entry") == "program":
-        _correct(path / EVENTS, status, mine=said.get("pid") == pid)
+        correct(path / EVENTS, status, mine=said.get("pid") == pid)
     return Resumed(
         load(path),
         before,
