@@ -9,6 +9,9 @@ from typing import Any
 
 from reenact.errors import ReenactError
 
+Replace = Callable[[Any, str, Callable[..., Any]], None]
+"""Replaces an owner's attribute by `wrapper(original, *args)`."""
+
 
 class HookMissing(ReenactError):
     """The installed version of a library lacks a patched name: its calls would go unrecorded."""

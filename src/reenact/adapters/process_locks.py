@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, deadline, pause, seconds_of
+from reenact.adapters.hooks import Replace
 from reenact.adapters.lock_names import name_of_lock
 from reenact.adapters.locks import unit_of
 from reenact.adapters.process_activity import StandStill
@@ -38,8 +39,6 @@ _CARRIERS = {
 }
 _EVENT = multiprocessing.synchronize.Event.__init__.__code__
 _MUTEXES = (multiprocessing.synchronize.Lock, multiprocessing.synchronize.RLock)
-
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:

@@ -27,7 +27,7 @@ from typing import Any
 
 from reenact.adapters import process_activity
 from reenact.adapters.deadlines import UNLIMITED, Deadline, deadline, pause, seconds_of
-from reenact.adapters.hooks import wrap
+from reenact.adapters.hooks import Replace, wrap
 from reenact.adapters.mailbox import MESSAGE, Mailbox
 from reenact.adapters.message_digest import digest
 from reenact.adapters.readiness import resting
@@ -56,8 +56,6 @@ _ENDS: dict[str, type[OSError | EOFError]] = {
 }
 
 _inner = threading.local()
-
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:

@@ -17,6 +17,7 @@ from sys import _getframe
 from typing import Any
 
 from reenact.adapters.deadlines import deadline, seconds_of
+from reenact.adapters.hooks import Replace
 from reenact.adapters.readiness import positions, resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early, process_numbers
@@ -27,8 +28,6 @@ _READY = "processes:ready"
 
 _wait = multiprocessing.connection.wait
 _WORKER = "proc:worker"
-
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:

@@ -10,12 +10,11 @@ from sys import _getframe
 from typing import Any
 
 from reenact.adapters.deadlines import TooLate, deadline
+from reenact.adapters.hooks import Replace
 from reenact.adapters.locks import out_of_pool
 from reenact.adapters.queue_ends import queue_ends
 from reenact.adapters.readiness import resting
 from reenact.adapters.stdlib import callers, early
-
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install(replace: Replace) -> None:

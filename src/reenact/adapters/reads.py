@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate
+from reenact.adapters.hooks import Replace
 from reenact.adapters.readiness import own_wait, resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, early
@@ -31,8 +32,6 @@ Heard = Callable[..., int]
 """Performs a write; gets the function that writes, the bytes, and the frame of the `caller`."""
 
 _heard: list[tuple[int, Heard]] = []
-
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 
 def install() -> None:

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.deadlines import Deadline, TooLate, deadline, pause
+from reenact.adapters.hooks import Replace
 from reenact.adapters.locks import OrderedLock, out_of_pool
 from reenact.adapters.standstill import waiting
 from reenact.adapters.stdlib import callers
@@ -20,7 +21,6 @@ from reenact.core.system import monotonic
 
 _alive = threading.Thread.is_alive
 
-Replace = Callable[[Any, str, Callable[..., Any]], None]
 
 _BARRIER, _TIMER = threading.Barrier._wait.__code__, threading.Timer.run.__code__  # type: ignore[attr-defined]
 """Code of `threading` that waits with a time limit on behalf of its caller."""
