@@ -13,6 +13,7 @@ from reenact.core.model.plain import compact, error_line, parsed, plain
 from reenact.core.patterns import lazy
 from reenact.core.query.conversation import Conversation, Turn
 from reenact.core.query.filter import Filter
+from reenact.core.query.outline import member
 from reenact.core.query.recorded_run import RecordedRun, Step
 
 PATH = lazy(r"[^.\[\]]+")
@@ -22,14 +23,7 @@ PATH = lazy(r"[^.\[\]]+")
 def lookup(value: Any, path: str) -> Any:
     """Return the value at a dotted path (`body.messages[2].content`). Parses JSON texts."""
     for key in PATH.findall(path):
-        value = parsed(value)
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and key.lstrip("-").isdigit():
-            place = int(key)
-            value = value[place] if -len(value) <= place < len(value) else None
-        else:
-            return None
+        value = member(parsed(value), key)
     return value
 
 

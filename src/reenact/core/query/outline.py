@@ -93,6 +93,16 @@ class _Outline:
         return {MARK: None}
 
 
+def member(value: Any, key: str) -> Any:
+    """Return the member at one key of a path, or None."""
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, list) and key.lstrip("-").isdigit():
+        place = int(key)
+        return value[place] if -len(value) <= place < len(value) else None
+    return None
+
+
 def part(kept: Any, keys: Iterable[str]) -> Any:
     """Return the outline at a path of the original value, as `lookup` does, or CUT."""
     for key in keys:
@@ -101,13 +111,7 @@ def part(kept: Any, keys: Iterable[str]) -> Any:
             kept = kept[MARK]
             if kept is None:
                 return CUT
-        if isinstance(kept, dict):
-            kept = kept.get(key)
-        elif isinstance(kept, list) and key.lstrip("-").isdigit():
-            place = int(key)
-            kept = kept[place] if -len(kept) <= place < len(kept) else None
-        else:
-            return None
+        kept = member(kept, key)
     return CUT if _has_mark(kept) else kept
 
 
