@@ -43,6 +43,13 @@ def end(code: int | None = None) -> None:
         _ends_by_interrupt()
 
 
+def flush_output() -> None:
+    """Write what standard output and standard error still hold; a stream that cannot is left."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+
+
 def _ends_by_interrupt() -> None:
     """Let Python end itself by SIGINT after an uncaught interrupt.
 

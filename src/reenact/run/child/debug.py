@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -24,6 +23,7 @@ from reenact.run.debugger import debugger_protocol
 from reenact.run.debugger.orders import START, ProgramPlace
 from reenact.run.debugger.shell import PdbShell
 from reenact.run.debugger.watcher import Watcher, frames, here
+from reenact.run.exit import flush_output
 
 _exit = os._exit
 # The system's `_exit`: Reenact's would report the end of the program.
@@ -66,14 +66,14 @@ class Debuggee(Watcher):
 
     def ended(self, status: int | None, verdict: Verdict) -> None:
         """Report that the program has ended."""
-        _flush()
+        flush_output()
         self._line.send(debugger_protocol.ended(self.places, status, verdict))
 
     # -- calls of the watcher --------------------------------------------------------------------------------
 
     def arrived(self, place: ProgramPlace) -> None:
         if self._copies.due(place):
-            _flush()
+            flush_output()
             wake = self._copies.keep(place, self.places)
             if wake is not None:
                 self._line.watch()
@@ -93,7 +93,7 @@ class Debuggee(Watcher):
 
     def _stand(self, report: bytes, frame: FrameType) -> None:
         """Report the program's position, and wait for the order to go on."""
-        _flush()
+        flush_output()
         if self._shell is not None:
             # The user has stepped in pdb to the next question.
             self._leave_shell(frame)
@@ -158,9 +158,3 @@ class Debuggee(Watcher):
 
 
 _NEXT = {"place": None, "next": True, "beyond": None, "steps": (), "filters": (), "states": ()}
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(Exception):
-            stream.flush()

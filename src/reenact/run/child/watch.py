@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from contextlib import suppress
 from time import sleep
 from types import TracebackType
 from typing import Any
@@ -14,6 +13,7 @@ from reenact.core.boundary import entered
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import DivergenceError, Halt
 from reenact.run import processes as family
+from reenact.run.exit import flush_output
 
 _PROMPT = 3.0
 """Seconds that a program has to end by itself once its replay has diverged."""
@@ -51,9 +51,7 @@ class DivergenceWatch:
     def _end(self) -> None:
         sleep(_PROMPT)
         family.end(1)
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):
-                stream.flush()
+        flush_output()
         os._exit(1)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from reenact.core import system
+from reenact.run.exit import flush_output
 
 assert sys.platform != "win32", "Windows has no fork"
 
@@ -68,9 +69,7 @@ def _child(work: Callable[[], dict[str, Any]], close: Callable[[], None], writin
     except BaseException:
         traceback.print_exc()
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):
-                stream.flush()
+        flush_output()
         os.kill(os.getpid(), signal.SIGKILL) if status else os._exit(0)
 
 

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -36,6 +35,7 @@ from reenact.errors import DivergenceError, ReenactError
 from reenact.run.api.recorded_function import bound
 from reenact.run.api.recording import record
 from reenact.run.api.replaying import Replay, replay
+from reenact.run.exit import flush_output
 from reenact.team import ship
 
 if sys.platform != "win32":
@@ -91,9 +91,7 @@ def _here(task: dict[str, Any], call: Callable[[RecordedRun], Any]) -> dict[str,
             text = output.read().decode("utf-8", "replace")
             report = {"failed": "the process ended without a message", "output": text}
         finally:
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(Exception):
-                    stream.flush()
+            flush_output()
     return {"seconds": round(monotonic() - began, 4), **report}
 
 
