@@ -19,6 +19,7 @@ from reenact.core.boundary.tracked import of_run
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.header import salt_of
 from reenact.core.model.log import Log
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
@@ -108,7 +109,7 @@ class Member:
         run.files, run.view = None, run.view or view
         if plan.files is not None:
             places = Places.of_program(plan.files, store=plan.home)
-            salt = bytes.fromhex(str(header.get("salt", "")))
+            salt = salt_of(header)
             run.files = self._recorder.record_files(places, salt, run.view)
         self._family = run.family = RecordedProcesses(run, self._recorder, plan, record_fork)
         return run

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import program_of
 from reenact.core.trust.identity import keys_folder
 from reenact.errors import UsageError
 
@@ -142,7 +143,7 @@ class Plan:
         PYTHONHASHSEED is the recorded one, or `seed`.
         """
         environ = dict(os.environ)
-        seed = seed or (header.get("program") or {}).get("hash_seed")
+        seed = seed or program_of(header).get("hash_seed")
         if seed is not None:
             environ.pop("PYTHONHASHSEED", None)
         return environ | self.environ(environ, seed=seed)

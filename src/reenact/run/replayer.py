@@ -11,6 +11,7 @@ from reenact.core.boundary import Run
 from reenact.core.boundary.turnstile.replaying_turns import ReplayingTurnstile
 from reenact.core.model.automaton import LONGEST
 from reenact.core.model.event import TYPED, Tree
+from reenact.core.model.header import program_of, salt_of
 from reenact.core.model.log import Log
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
@@ -63,7 +64,7 @@ def replayer_of(
 
 def redactor_of(header: Mapping[str, Tree], rules: SecretRules) -> Redactor:
     """Return a redactor with these rules, and with the recording's tokens for secrets."""
-    salt, typed = bytes.fromhex(str(header.get("salt", ""))), rules_number(header) >= TYPED
+    salt, typed = salt_of(header), rules_number(header) >= TYPED
     return Redactor(rules, salt=salt, environ=dict(os.environ), typed=typed)
 
 
@@ -123,8 +124,7 @@ def no_blobs(address: str) -> bytes:
 def tell_of(run: Run, header: Mapping[str, Tree]) -> None:
     """Set a run's matching rules and Python version to those of its recording."""
     run.rules = rules_number(header)
-    program = header.get("program")
-    version = _VERSION.match(str(program.get("python", ""))) if isinstance(program, Mapping) else None
+    version = _VERSION.match(str(program_of(header).get("python", "")))
     run.python = (int(version[1]), int(version[2])) if version is not None else None
 
 

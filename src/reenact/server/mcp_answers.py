@@ -14,6 +14,7 @@ from reenact.adapters.mcp.server_request import KIND, MESSAGES, effect_of, serve
 from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
+from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun, Step
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
@@ -70,7 +71,7 @@ class ServerAnswers:
         self._rules = match.Rules(ignore)
         self._redactor = Redactor(
             rules_of(recording.header),
-            salt=bytes.fromhex(str(recording.header.get("salt", ""))),
+            salt=salt_of(recording.header),
             environ=dict(os.environ),
         )
         self._departed: Divergence | None = None

@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar
 
 from reenact.core import private
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import by_proxy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import LocalStore, argument_of
 from reenact.core.trust import consent
 from reenact.errors import ProgramError, UsageError
-from reenact.run.launch.options import by_proxy
 from reenact.verbs import interface, marks
 from reenact.verbs.fields import Field
 from reenact.verbs.interface import Context
@@ -157,7 +157,7 @@ def _proof(
     """
     entry = test.entry
     call = FunctionCall(entry.module, ast.unparse(entry.call), _paths(file)) if entry is not None else None
-    if call is None and by_proxy(recording):
+    if call is None and by_proxy(recording.header):
         return "not proved: it was recorded by the proxy"
     if call is None and recording.header.get("entry") != "program":
         # The program around a block may be a server, or the tests themselves.

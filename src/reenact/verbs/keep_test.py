@@ -23,6 +23,7 @@ from reenact.analysis.report.marked import marked_arguments
 from reenact.core.dataclass import dataclass
 from reenact.core.messages.spelling import spelled
 from reenact.core.model import codec
+from reenact.core.model.header import program_of
 from reenact.core.model.plain import compact
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
@@ -172,7 +173,7 @@ def _of_function(
 def _of_command(
     recording: RecordedRun, test_file: Path, title: str, fixture: str, real: dict[str, ast.expr]
 ) -> KeptTest:
-    program = recording.header.get("program") or {}
+    program = program_of(recording.header)
     argv = [str(word) for word in program.get("argv") or ()]
     if not argv:
         raise UsageError(

@@ -17,6 +17,7 @@ from reenact.analysis.report import sections
 from reenact.analysis.report.story import page
 from reenact.core import private
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.redact import Redactor
 from reenact.core.store import bundle
@@ -189,7 +190,7 @@ def _commands(
 
 def redactor_of(recording: RecordedRun) -> Redactor:
     """Return the redactor of a recording: its rules, its salt, and today's environment."""
-    salt = bytes.fromhex(str(recording.header.get("salt", "")))
+    salt = salt_of(recording.header)
     return Redactor(rules_of(recording.header), salt=salt, environ=dict(os.environ))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from reenact.analysis.diff import alignment, pair_order
 from reenact.analysis.diff.content import Content, contents, said
 from reenact.analysis.diff.differences import differences, parts
 from reenact.analysis.diff.parting import parting
 from reenact.analysis.diff.result import Diff, Difference, Kind, Pair, Side, Spent
+from reenact.core.model.header import program_of
 from reenact.core.model.plain import error_line
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
@@ -182,13 +183,9 @@ def _ending(a: RecordedRun, b: RecordedRun) -> Iterable[Difference]:
 
 def _program(a: RecordedRun, b: RecordedRun) -> Iterable[Difference]:
     """Return the differences of the program. Its folder and hash seed are left out."""
-    programs: list[dict[str, Any]] = []
-    for recording in (a, b):
-        program = recording.header.get("program")
-        kept = ("argv", "python", "platform", "git", "packages")
-        programs.append(
-            {key: program[key] for key in kept if key in program} if isinstance(program, dict) else {}
-        )
+    kept = ("argv", "python", "platform", "git", "packages")
+    recorded = (program_of(recording.header) for recording in (a, b))
+    programs = [{key: program[key] for key in kept if key in program} for program in recorded]
     one, other = (program.pop("packages", None) or {} for program in programs)
     if all(programs):
         yield from parts(programs[0], programs[1], "", "")

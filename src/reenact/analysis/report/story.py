@@ -29,6 +29,7 @@ from reenact.analysis.views.text import cut, many, marks, moment, money, seconds
 from reenact.analysis.views.values import pretty
 from reenact.core.messages import Message
 from reenact.core.messages.spelling import spelled
+from reenact.core.model.header import program_of
 from reenact.core.model.plain import error_line, plain
 from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
@@ -88,7 +89,7 @@ def _lead(about: RecordingFacts, standing: Provenance | None) -> Words:
 
 
 def _asked(about: RecordingFacts) -> Section:
-    program = about.recording.header.get("program") or {}
+    program = program_of(about.recording.header)
     argv = [str(word) for word in program.get("argv") or ()]
     blocks: list[Block] = []
     turn = next((turn for step in about if (turn := step.turn) is not None), None)
@@ -220,7 +221,7 @@ def _message(message: Message) -> Block:
 
 
 def _environment(recording: RecordedRun) -> Section:
-    program: dict[str, Any] = dict(recording.header.get("program") or {})
+    program: dict[str, Any] = dict(program_of(recording.header))
     git = program.get("git") or {}
     revision = str(git.get("revision") or "")
     rows = facts(

@@ -12,6 +12,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message, ModelCall
 from reenact.core.model import storable
 from reenact.core.model.event import Tree
+from reenact.core.model.header import program_of
 from reenact.core.model.log import Log
 from reenact.core.model.plain import compact, plain
 from reenact.core.patterns import lazy
@@ -70,8 +71,7 @@ def overview(log: Log, calls: Sequence[ModelCall]) -> Overview:
 
 def script_of(header: Mapping[str, Any]) -> str | None:
     """Return the file or module name of a recording's script; None for a notebook or a test."""
-    program = header.get("program")
-    argv = program.get("argv") if isinstance(program, dict) else None
+    argv = program_of(header).get("argv")
     words = [str(one) for one in argv] if isinstance(argv, list) else []
     name = None
     for place, one in enumerate(words):

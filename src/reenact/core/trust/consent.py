@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from reenact.core.model.header import program_of
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.trust.book import Book
@@ -56,7 +57,7 @@ def check(recording: RecordedRun, home: Path, *, run_foreign: bool = False, inst
 
 def steers(recording: RecordedRun) -> bool:
     """Return True if a recording names a program or a function, which needs consent."""
-    return bool(_program(recording).get("argv") or recording.header.get("function"))
+    return bool(program_of(recording.header).get("argv") or recording.header.get("function"))
 
 
 def accept(recording: RecordedRun, home: Path) -> None:
@@ -69,7 +70,7 @@ def accept(recording: RecordedRun, home: Path) -> None:
 
 def command(recording: RecordedRun) -> str:
     """Return the recorded command on one line, with all characters visible."""
-    program = _program(recording)
+    program = program_of(recording.header)
     argv = program.get("argv")
     words = [str(word) for word in argv] if isinstance(argv, list) else []
     return _short(" ".join(shlex.quote(escaped(word)) for word in words))
@@ -77,7 +78,7 @@ def command(recording: RecordedRun) -> str:
 
 def described(recording: RecordedRun) -> Iterator[tuple[str, str]]:
     """Describe the program in a recording's header, as titles and lines safe for a terminal."""
-    program = _program(recording)
+    program = program_of(recording.header)
     yield "command", command(recording) or "none"
     yield "folder", _short(escaped(str(program.get("cwd") or "")))
     yield "entry", _short(escaped(str(recording.header.get("entry") or "")))
@@ -167,11 +168,6 @@ def _parent(folder: Path) -> Path | None:
         return None
     found = folder.parent / str(parent["id"])
     return found if (found / _EVENTS).is_file() else None
-
-
-def _program(recording: RecordedRun) -> dict[str, Any]:
-    program = recording.header.get("program")
-    return program if isinstance(program, dict) else {}
 
 
 def _short(text: str) -> str:

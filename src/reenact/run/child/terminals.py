@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from reenact.core.model.header import program_of
 from reenact.run.child import stdin
 
 
@@ -23,7 +24,7 @@ def here() -> dict[str, bool]:
 
 def recorded(header: Mapping[str, Any]) -> dict[str, bool]:
     """Return which of them were terminals in a recording; without those that an old one omits."""
-    told = (header.get("program") or {}).get("tty") or {}
+    told = program_of(header).get("tty") or {}
     return {name: bool(told[name]) for name in ("stdin", "stdout", "stderr") if name in told}
 
 

@@ -18,6 +18,7 @@ from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, has_files, roots
+from reenact.core.model.header import program_of, salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import UsageError
 from reenact.run.files.path_state import blob, holds_other, is_state_of, looks_like
@@ -121,14 +122,14 @@ class Disk:
 
     def __init__(self, recording: RecordedRun, keep: Iterable[Path]) -> None:
         self._recording = recording
-        self._cwd = str((recording.header.get("program") or {}).get("cwd") or "")
+        self._cwd = str(program_of(recording.header).get("cwd") or "")
         self._first = first_states(recording)
         self._moving = _moving(self._first, recording)
         self._roots = _outermost(roots(recording))
         self._keep = [str(path) for path in keep]
         self._runs = 0
         self._scratch = Scratch(avoid=self._roots)
-        self.salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self.salt = salt_of(recording.header)
 
     @property
     def folder(self) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState, fingerprint
 from reenact.core.files.trees import final_states, writers
+from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Mismatch
 from reenact.run.files.path_state import blob, is_state_of
@@ -47,7 +48,7 @@ class FinalFiles:
         self._process = process
         self.numbered: dict[Path, None] = {}
         """The files that are as recorded but for the number of the process."""
-        self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self._salt = salt_of(recording.header)
 
     @cached_property
     def last(self) -> dict[Path, FileState]:

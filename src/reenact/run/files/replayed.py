@@ -16,6 +16,7 @@ from reenact.core.files import databases
 from reenact.core.files.restore import set_time
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import FileChange, first_states
+from reenact.core.model.header import salt_of
 from reenact.core.model.log import RESUMED, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.replayer import Replayer
@@ -67,7 +68,7 @@ class ReplayedFiles:
         self._log = log
         self._laid = laid
         self._replayer = replayer
-        self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self._salt = salt_of(recording.header)
         self._recorded = RecordedChanges(recording, log)
         self._renames = FolderRenames(self.covers, self._seen)
         self._stand_ins = LaidStandIns(laid, say)

@@ -21,6 +21,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, first_states, roots
+from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.files.disk import ENTERED, Laid, Layer
 from reenact.run.files.path_state import blob, is_state_of
@@ -63,7 +64,7 @@ class SetBack:
         self._keep = tuple(map(str, keep))
         self._roots = roots(recording)
         self._first = first_states(recording)
-        self._salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        self._salt = salt_of(recording.header)
         self._paths: Collection[Path] = ()
         self._left: dict[str, list[Path]] = {}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import changes, final_states, first_states
 from reenact.core.model.divergence import Verdict
+from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.places import SKIPPED
 from reenact.errors import Departure, Divergence
@@ -27,7 +28,7 @@ def compared(recording: RecordedRun, laid: Laid) -> Verdict:
     if not laid.entered:
         why = f" ({laid.forbidden})" if laid.forbidden else ""
         return Verdict(recording.id, notes=(f"the program ran on the user's own files{why}",))
-    salt = bytes.fromhex(str(recording.header.get("salt", "")))
+    salt = salt_of(recording.header)
     last, here, found = final_states(recording), _seen_on(laid), []
     for path in sorted({*_changed(recording), *_touched(laid, first_states(recording))}):
         if _GIT in path.parts or not SKIPPED.isdisjoint(path.parts):

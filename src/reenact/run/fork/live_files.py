@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reenact.core.boundary import Run, entered
 from reenact.core.files.trees import first_states, singles, states_until, whole_roots
+from reenact.core.model.header import salt_of
 from reenact.core.model.log import CallRecord
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.given_folders import script_folders
@@ -43,7 +44,7 @@ def record_files(
     recorder.snapshots.last = 0 if last is None else last.number
     with entered(None), nullcontext() if run.view is None else run.view.shown():
         folders = (*script_folders(), str(Path.cwd()), *map(str, whole_roots(recording)))
-        salt = bytes.fromhex(str(recording.header.get("salt", "")))
+        salt = salt_of(recording.header)
         files = recorder.record_files(Places(folders, (home,)), salt, run.view)
         behind = -1.0 if last is None or last.outcome is None else float(last.outcome["t"])
         first = first_states(recording)

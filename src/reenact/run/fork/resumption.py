@@ -11,6 +11,7 @@ from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 from reenact.core.files.trees import has_files
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
+from reenact.core.model.header import by_proxy
 from reenact.core.model.log import RESUMED
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.own import own_identity
@@ -171,7 +172,7 @@ def check(recording: RecordedRun, home: Path) -> None:
             f"recording {id} has ended ({recording.status}): there is nothing to resume; "
             f"`reenact fork {argument_of(recording)} --at STEP` goes on from a step"
         )
-    if "proxy" in (recording.header.get("program") or {}):
+    if by_proxy(recording.header):
         raise UsageError(
             f"recording {id} was made by the proxy, which cannot resume a program; fork it instead"
         )

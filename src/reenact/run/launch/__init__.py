@@ -19,6 +19,7 @@ import orjson
 from reenact.core import system
 from reenact.core.extras import needing
 from reenact.core.model.divergence import Verdict, merged, verdict_of
+from reenact.core.model.header import by_proxy, program_of
 from reenact.core.model.log import Log, is_exec
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.risky import risky_filter
@@ -26,7 +27,7 @@ from reenact.core.store.local import EVENTS, LocalStore, load, new_id
 from reenact.core.store.writer import reseal
 from reenact.errors import Departure, Divergence, Mismatch, ProgramError, RecordingError
 from reenact.run.files.scratch import Scratch, discard
-from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed, by_proxy
+from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.run.launch.process import Start, aside, ended_by, ending_of, executable_of, run, shown
 from reenact.run.plan import ACTS, FILES, LIVE, MIX, Plan
 from reenact.run.reports import ended
@@ -149,7 +150,7 @@ def replay(
     """
     words = options.tree()
     recording = Reaching(home).load(ref)
-    if by_proxy(recording):
+    if by_proxy(recording.header):
         with needing("proxy", "the replay of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
@@ -180,7 +181,7 @@ def replaying(
     `seed` is another PYTHONHASHSEED than the recorded one. Raises ForeignRecording, ProgramError or UsageError where it
     cannot be run.
     """
-    if by_proxy(recording):
+    if by_proxy(recording.header):
         raise ProgramError(
             f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
             "and `debug --read` reads it"
@@ -264,7 +265,7 @@ def _last_program(recording: RecordedRun) -> Log:
 
 
 def _differing(recording: RecordedRun, said: dict[str, Any]) -> Iterator[str]:
-    program = recording.header.get("program") or {}
+    program = program_of(recording.header)
     old, new = str(program.get("python") or ""), str(said.get("python") or "")
     if old and new and old.split(".")[:2] != new.split(".")[:2]:
         yield f"recorded on Python {old}, replayed on {new}"

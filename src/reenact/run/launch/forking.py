@@ -9,6 +9,7 @@ from typing import Any
 
 from reenact.core.dataclass import dataclass
 from reenact.core.extras import needing
+from reenact.core.model.header import by_proxy
 from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.errors import RecordingError, UsageError
 from reenact.run.api.forking import Recording, load
@@ -16,7 +17,7 @@ from reenact.run.files.disk import disk_of, keeping
 from reenact.run.fork.edit import parse
 from reenact.run.fork.point import point
 from reenact.run.launch import correct, failure_in, folder, reports_in
-from reenact.run.launch.options import Forked, by_proxy
+from reenact.run.launch.options import Forked
 from reenact.run.launch.process import Start, aside, ending_of, run, shown, terminal_here
 from reenact.run.launch.program import command_of
 from reenact.run.plan import FILES, LIVE, RECORDED, Plan, check_files
@@ -72,7 +73,7 @@ def fork(
         terminal=terminal,
         command=True,
     )
-    if by_proxy(parent):
+    if by_proxy(parent.header):
         with needing("proxy", "a fork of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 

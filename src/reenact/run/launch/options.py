@@ -117,8 +117,3 @@ class Options:
             **({FILES: LIVE} if self.files == LIVE else {}),
             ACTS: {"words": list(self.policy), "terminal": self.terminal, "command": True},
         }
-
-
-def by_proxy(recording: RecordedRun) -> bool:
-    """Return True if a recording was made by the proxy."""
-    return "proxy" in (recording.header.get("program") or {})

@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from reenact.core.model.header import by_proxy, program_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.program import option_takes_value
 from reenact.core.store.local import LocalStore
 from reenact.core.trust import consent
 from reenact.errors import ProgramError
-from reenact.run.launch.options import by_proxy
 from reenact.run.launch.process import executable_of
 
 
@@ -80,28 +80,30 @@ def missing_part(recording: RecordedRun, *, near: bool = False) -> str:
     """
     argv, cwd = _argv(recording), _folder(recording)
     if not argv:
-        why = "the proxy ran beside it" if by_proxy(recording) else "was it imported?"
+        why = "the proxy ran beside it" if by_proxy(recording.header) else "was it imported?"
         return f"recording {recording.id} has no recorded program ({why})"
     if near and any(_elsewhere(path) for path in (cwd, *argv)):
         return ""
     if not os.path.isdir(cwd):  # noqa: PTH112 - no error for a name that no system takes
         return f"the folder that the program ran in is gone: {consent.escaped(cwd)}"
     if shutil.which(argv[0]) is None:
-        what = "the program is gone" if by_proxy(recording) else "the Python that ran the program is gone"
+        what = (
+            "the program is gone" if by_proxy(recording.header) else "the Python that ran the program is gone"
+        )
         return f"{what}: {consent.escaped(argv[0])}"
     # Only for Python: in another language's command line, the words that are files are unknown.
-    file = script_of(argv) if not by_proxy(recording) else None
+    file = script_of(argv) if not by_proxy(recording.header) else None
     if file is not None and not os.path.exists(Path(cwd, file)):  # noqa: PTH110
         return f"the program is gone: {consent.escaped(str(Path(cwd, file)))}"
     return ""
 
 
 def _argv(recording: RecordedRun) -> list[str]:
-    return [str(word) for word in (recording.header.get("program") or {}).get("argv") or ()]
+    return [str(word) for word in program_of(recording.header).get("argv") or ()]
 
 
 def _folder(recording: RecordedRun) -> str:
-    return str((recording.header.get("program") or {}).get("cwd") or "")
+    return str(program_of(recording.header).get("cwd") or "")
 
 
 def _elsewhere(path: str) -> bool:

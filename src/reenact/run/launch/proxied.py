@@ -18,6 +18,7 @@ from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict, merged
 from reenact.core.model.event import Tree
+from reenact.core.model.header import program_of
 from reenact.core.query import recorded_run as model
 from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
@@ -205,7 +206,7 @@ def _again(
     Without `trusted`, requests that run for real go to the addresses in this environment: a foreign header could send
     them, with the user's keys, to another address.
     """
-    said = (recording.header.get("program") or {}).get("proxy") or {}
+    said = program_of(recording.header).get("proxy") or {}
     if not trusted:
         said = {"port": said.get("port")}
     routes = tuple(Route(str(name), str(url)) for name, url in (said.get("upstreams") or {}).items())

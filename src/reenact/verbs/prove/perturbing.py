@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.core import system
+from reenact.core.model.header import program_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.run.plan import SHIFTED, SWITCH
 from reenact.verbs.prove.folders import MOST, elsewhere
@@ -151,7 +152,7 @@ class Perturbed(Conditions):
         if os.environ.get("PYTHONHASHSEED") is not None:
             self.missed[Condition.SEED] = "PYTHONHASHSEED is set here, so every run has that one"
             return None
-        recorded = str((recording.header.get("program") or {}).get("hash_seed"))
+        recorded = str(program_of(recording.header).get("hash_seed"))
         digest = hashlib.sha256(f"{recording.id} {self._number}".encode()).digest()
         seed = str(int.from_bytes(digest[:4]) or 1)
         return seed if seed != recorded else str(int(seed) ^ 1)

@@ -16,6 +16,7 @@ from typing import Any
 
 from reenact.analysis.decisive import Change, DecisiveSearch, Differences, Result, differences, search
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import program_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.core.store.local import argument_of
@@ -227,7 +228,7 @@ class _Bench:
                 f"{bad.id} and {good.id} got the same answers in all {found.shared} common steps: "
                 f"no answer can be decisive"
             )
-        argv = [(run.header.get("program") or {}).get("argv") for run in (bad, good)]
+        argv = [program_of(run.header).get("argv") for run in (bad, good)]
         if argv[0] != argv[1]:
             self._note(
                 "the two runs were started with different arguments; all trials use those of the bad run"

@@ -15,6 +15,7 @@ from reenact.core import system
 from reenact.core.dataclass import dataclass
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
+from reenact.core.model.header import program_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import ProgramError
 from reenact.run.launch import folder, judged, replaying, reports_in
@@ -144,7 +145,7 @@ def where(recording: RecordedRun, command: Sequence[str]) -> Path:
     """Return the folder that the program runs in. Raises ProgramError if it is gone."""
     if command:
         return Path.cwd()
-    path = Path(str((recording.header.get("program") or {}).get("cwd") or "."))
+    path = Path(str(program_of(recording.header).get("cwd") or "."))
     if not path.is_dir():
         raise ProgramError(f"the folder that the program ran in is gone: {path}")
     return path
