@@ -179,6 +179,15 @@ def test_a_writing_call_in_flight_is_not_made_again_unless_its_policy_allows_it(
     assert shell.replay().status == 0
 
 
+def test_a_new_call_that_is_refused_is_named_by_its_step(shell, counts):
+    recording = killed(shell, counts, "one thread", "after-3")
+    done = shell.run("resume", "last", "--policy", "pay=refuse")
+    assert done.status == 3
+    steps = [step.number for step in shell.last() if step.label == "tool:pay"]
+    assert steps[-1] > len(recording.steps)
+    assert f"step {steps[-1]}, tool:pay, was not run" in done.err
+
+
 def test_a_reading_call_in_flight_is_made_again(shell, counts):
     killed(shell, counts, "one thread", "in-3")
     done = shell.run("resume", "last")

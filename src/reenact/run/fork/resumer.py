@@ -60,7 +60,7 @@ class Resumer(Forker):
         lives: Callable[[], None],
     ) -> None:
         super().__init__(replayer, recorder, lines, log, at=None, edit=None, share=_nothing, guard=guard)
-        self._sharing = _Noticed(recorder, lines, log, _nothing)
+        self.sharing = _Noticed(recorder, lines, log, _nothing)
         replayer.tools.withheld = _nowhere
         self._unfinished = {call.number for call in log.calls.values() if _unfinished(call)}
         replayer.opened |= self._unfinished
@@ -83,7 +83,7 @@ class Resumer(Forker):
             decision = self.replayer.enter(effect, scope, ordinal)
             if decision.call is not None and decision.call not in self._unfinished:
                 with self._lock:
-                    self._sharing.question(decision.call)
+                    self.sharing.question(decision.call)
                 return decision
             if isinstance(decision, Ticket) and decision.call is not None:
                 return self._asked_again(effect, scope, decision)
@@ -121,7 +121,7 @@ class Resumer(Forker):
             return
         with self._lock:
             self.replayer.passed(answer, piece)
-            self._sharing.came(answer, answer.call, piece)
+            self.sharing.came(answer, answer.call, piece)
 
     def fire(self, scope: Scope, name: str) -> None:
         if not self._ends():
@@ -209,6 +209,7 @@ class Resumer(Forker):
         if self.gate.guard.policy.rule(act_of(effect)) is not None:
             return self._ask(effect, scope, ordinal)
         ticket = self.recorder.question(effect, scope, ordinal)
+        self._live_steps += 1
         if not self.gone_live:
             # It is inside of a call that is made again: its outcome comes after all that is recorded.
             ticket.order = len(self._log.times)
@@ -239,7 +240,7 @@ class Resumer(Forker):
         text = f"{call.label} was in flight and was asked again"
         self.recorder.note(RESUMED, text, call=call.number)
         with self._lock:
-            self._sharing.question(call.number)
+            self.sharing.question(call.number)
         if ticket.order is None and not self.gone_live:
             ticket.order = len(self._log.times)
         self.gate.again(ruling, ticket, "")
