@@ -243,44 +243,19 @@ def _run(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwar
     scope = current()
     if scope is None or scope.hidden or given is None or not records(given, sys._getframe(2)):
         return wrapped(*args, **kwargs)
-    redirection, started = Redirection(given.arguments, waited=True), ProgramStart.of(given.arguments)
-    ran = False
+    limit = own.get("timeout")
 
-    def live() -> dict[str, Any]:
-        nonlocal ran
-        ran = True
-        file_uses.command_begins(redirection.paths)
+    def run() -> dict[str, Any]:
         try:
             done = wrapped(*args, **{**kwargs, "check": False})
         except subprocess.TimeoutExpired as error:
-            ended = {
-                "exit": None,
-                "output": error.output,
-                "errors": error.stderr,
-                "limit": own.get("timeout"),
-            }
-            return started.answer({**ended, **_files(redirection)})
-        finally:
-            file_uses.command_ended(wrote=redirection.paths)
-        ended = {"exit": done.returncode, "output": done.stdout, "errors": done.stderr}
-        return started.answer({**ended, **_files(redirection)})
+            return {"exit": None, "output": error.output, "errors": error.stderr, "limit": limit}
+        return {"exit": done.returncode, "output": done.stdout, "errors": done.stderr}
 
-    try:
-        outcome = perform(
-            started.effect(limit=own.get("timeout"), **_asked(own, given)),
-            live,
-            begun=file_uses.command_asked,
-        )
-        if not ran:
-            started.answered(outcome)
-            redirection.write(outcome.get("files", {}))
-    finally:
-        redirection.close()
+    outcome = _to_its_end(given, run, ProgramStart.of(given.arguments), limit=limit, **_asked(own, given))
     command = given.arguments["args"]
     if outcome["exit"] is None:
-        raise subprocess.TimeoutExpired(
-            command, own.get("timeout") or 0, outcome["output"], outcome["errors"]
-        )
+        raise subprocess.TimeoutExpired(command, limit or 0, outcome["output"], outcome["errors"])
     finished = subprocess.CompletedProcess(command, outcome["exit"], outcome["output"], outcome["errors"])
     if own.get("check"):
         finished.check_returncode()
@@ -292,11 +267,6 @@ def _asked(own: Mapping[str, Any], given: inspect.BoundArguments) -> dict[str, A
     names = ("text", "universal_newlines", "encoding", "errors")
     text = any(given.arguments.get(name) for name in names)
     return {**({"input": own["input"]} if own.get("input") is not None else {}), "text": text}
-
-
-def _files(redirection: Redirection) -> dict[str, Any]:
-    written = redirection.written()
-    return {"files": written} if written else {}
 
 
 def _system(
@@ -311,29 +281,36 @@ def _system(
 
 def waited_for(given: inspect.BoundArguments, run: Callable[[], int]) -> int:
     """Run a command to its end, or take the recorded end; return its exit status."""
-    redirection, started = (
-        Redirection(given.arguments, waited=True),
-        ProgramStart.of(given.arguments, streams=False),
-    )
-    ran = False
+    started = ProgramStart.of(given.arguments, streams=False)
+    status: int = _to_its_end(given, lambda: {"exit": run()}, started)["exit"]
+    return status
+
+
+def _to_its_end(
+    given: inspect.BoundArguments, run: Callable[[], dict[str, Any]], started: ProgramStart, **asked: Any
+) -> dict[str, Any]:
+    """Run a command to its end, or take the recorded end, with the files it writes into."""
+    redirection, ran = Redirection(given.arguments, waited=True), False
 
     def live() -> dict[str, Any]:
         nonlocal ran
         ran = True
         file_uses.command_begins(redirection.paths)
-        status = run()
-        file_uses.command_ended(wrote=redirection.paths)
-        return started.answer({"exit": status, **_files(redirection)})
+        try:
+            ended = run()
+        finally:
+            file_uses.command_ended(wrote=redirection.paths)
+        written = redirection.written()
+        return started.answer({**ended, "files": written} if written else ended)
 
     try:
-        answer = perform(started.effect(), live, begun=file_uses.command_asked)
+        outcome: dict[str, Any] = perform(started.effect(**asked), live, begun=file_uses.command_asked)
         if not ran:
-            started.answered(answer)
-            redirection.write(answer.get("files", {}))
+            started.answered(outcome)
+            redirection.write(outcome.get("files", {}))
     finally:
         redirection.close()
-    ended: int = answer["exit"]
-    return ended
+    return outcome
 
 
 def records(given: inspect.BoundArguments, frame: FrameType) -> bool:
