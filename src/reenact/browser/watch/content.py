@@ -114,48 +114,56 @@ def film(
     data: dict[str, Any] = {
         "steps": steps,
         "places": screen.places,
-        "console": activity.lines(_of(entries, activity.TOLD), budget),
-        "network": [], "reads": [], "trees": [], "moments": [],
-    }  # fmt: skip
+        **_activity(entries, footage, budget),
+    }
     kept, pages = moments_of(entries)
     data["moments"] = [{"t": t, "tab": tab, "page": page} for t, tab, page in kept]
-    if footage is not None:
-        data["network"] = activity.network(_of(entries, activity.NETWORK), footage, budget)
-        data["reads"], data["trees"] = activity.trees(_of(entries, ("tree",)), footage, budget)
     scenes = [(_painted(t, start), pictures[picture]) for t, picture in shown]
     data["duration"] = _shift(data, start, entries)
     data["reads"] = [(_painted(t, start), place) for t, place in data["reads"]]
+    view = _checked(
+        **data,
+        recording=recording.id,
+        name=recording.agent,
+        status=recording.status,
+        started=recording.started,
+        session=number,
+        sessions=len(sessions),
+        begin=start,
+        viewport=viewport_of(footage),
+        browser=str((footage.head["browser"] if footage is not None else None) or ""),
+        over=recording.status != "unsealed" or bool(_of(entries, ("end",))),
+        notes=tuple(recording.notes),
+        scenes=tuple(t for t, _ in scenes),
+        missing=0 if video is not None else len(screen.scenes) - len(shown),
+    )
+    count, shown_once = len(facts.steps), tuple(pictures)
+    return WatchContent(
+        view, count, footage, scenes, shown_once, video, moments=tuple(pages), thumbnails=strip
+    )
+
+
+def _activity(
+    entries: Sequence[FootageEntry], footage: Footage | None, budget: Budget
+) -> dict[str, list[Any]]:
+    """Return the rows of the console and the network, the trees, and the times to read them."""
+    console = activity.lines(_of(entries, activity.TOLD), budget)
+    if footage is None:
+        return {"console": console, "network": [], "reads": [], "trees": []}
+    network = activity.network(_of(entries, activity.NETWORK), footage, budget)
+    reads, trees = activity.trees(_of(entries, ("tree",)), footage, budget)
+    return {"console": console, "network": network, "reads": reads, "trees": trees}
+
+
+def _checked(**fields: Any) -> Film:
+    """Return a film of these fields. Raises CorruptRecording for values that do not fit."""
     try:
-        view = Film(
-            recording=recording.id,
-            name=recording.agent,
-            status=recording.status,
-            started=recording.started,
-            session=number,
-            sessions=len(sessions),
-            begin=start,
-            viewport=viewport_of(footage),
-            browser=str((footage.head["browser"] if footage is not None else None) or ""),
-            over=recording.status != "unsealed" or bool(_of(entries, ("end",))),
-            notes=tuple(recording.notes),
-            scenes=tuple(t for t, _ in scenes),
-            missing=0 if video is not None else len(screen.scenes) - len(shown),
-            **data,
-        )
+        return Film(**fields)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise CorruptRecording(f"{recording.id}, session {number}: {place}: {first['msg']}") from None
-    return WatchContent(
-        view,
-        len(facts.steps),
-        footage,
-        scenes,
-        tuple(pictures),
-        video,
-        moments=tuple(pages),
-        thumbnails=strip,
-    )
+        where = f"{fields['recording']}, session {fields['session']}"
+        raise CorruptRecording(f"{where}: {place}: {first['msg']}") from None
 
 
 def images_of(facts: RecordingFacts, view: Film) -> list[tuple[int, int, bytes]]:
