@@ -72,15 +72,8 @@ def tool(
         source = source_of() if kind == TOOL else None
         bound = bind(args, kwargs)
         if bound is None:
-            return Effect(
-                kind,
-                title,
-                {"args": args, "kwargs": kwargs},
-                source=source,
-                writes=writes,
-                substitute=substitute,
-            )
-        if bare:
+            bound = {"args": args, "kwargs": kwargs}
+        elif bare:
             bound.pop(next(iter(bound)))
         return Effect(kind, title, bound, source=source, writes=writes, substitute=substitute)
 
