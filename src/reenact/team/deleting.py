@@ -220,7 +220,6 @@ def erase(
         The receipts, and the addresses of the blobs that the recordings named. The caller deletes those that no other
         recording names.
     """
-    project = store.database.project
     seed = private_key(store.database)
     rows = connection.execute(
         select(
@@ -237,7 +236,6 @@ def erase(
     for key, address, size in connection.execute(named.where(BLOBS.c.recording == func.any(list(keys)))):
         blobs.setdefault(key, {})[address] = size
     made: list[Receipt] = []
-    stones = []
     for row in rows:
         had = blobs.get(row.key, {})
         receipt = {
@@ -248,23 +246,27 @@ def erase(
             "why": storable(why, _LONGEST), "who": storable(who, _LONGEST), "files": files.get(row.key, {}),
             "blobs": {"named": len(had), "bytes": sum(had.values()), "addresses": sorted(had)},
         }  # fmt: skip
-        receipt = sign(receipt, seed) if seed is not None else receipt
-        made.append(receipt)
-        stones.append(
-            {
-                "project": project, "id": row.id, "at": receipt["at"], "until": receipt["until"],
-                "why": fit(receipt["why"]), "who": fit(receipt["who"]), "receipt": orjson.dumps(receipt).decode(),
-            }
-        )  # fmt: skip
-    if stones:
-        wanted = insert(TOMBSTONES)
-        new = {name: wanted.excluded[name] for name in ("at", "until", "why", "who", "receipt")}
-        connection.execute(
-            wanted.on_conflict_do_update(index_elements=[TOMBSTONES.c.project, TOMBSTONES.c.id], set_=new),
-            stones,
-        )
+        made.append(sign(receipt, seed) if seed is not None else receipt)
+    _write_tombstones(connection, store.database.project, made)
     connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == func.any(list(keys))))
     return made, {address for had in blobs.values() for address in had}
+
+
+def _write_tombstones(connection: Connection, project: int, made: Sequence[Receipt]) -> None:
+    if not made:
+        return
+    stones = [
+        {
+            "project": project, "id": receipt["id"], "at": receipt["at"], "until": receipt["until"],
+            "why": fit(receipt["why"]), "who": fit(receipt["who"]), "receipt": orjson.dumps(receipt).decode(),
+        }
+        for receipt in made
+    ]  # fmt: skip
+    wanted = insert(TOMBSTONES)
+    new = {name: wanted.excluded[name] for name in ("at", "until", "why", "who", "receipt")}
+    connection.execute(
+        wanted.on_conflict_do_update(index_elements=[TOMBSTONES.c.project, TOMBSTONES.c.id], set_=new), stones
+    )
 
 
 def note(store: DeletingStore, made: Sequence[Receipt], gone: set[str]) -> None:
