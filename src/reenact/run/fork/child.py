@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reenact import adapters
-from reenact.core.boundary import Run, entered
+from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.files.trees import first_states
 from reenact.core.model import codec
@@ -29,14 +29,14 @@ from reenact.core.trust import Where, consent
 from reenact.errors import UsageError
 from reenact.run.fork import started
 from reenact.run.fork.event_lines import EventLines
-from reenact.run.fork.family import ForkProcesses
+from reenact.run.fork.family import run_of
 from reenact.run.fork.handler import Forker
 from reenact.run.fork.live_files import record_files
 from reenact.run.fork.point import ForkPoint
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import FILES, GUARD, Plan
-from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
-from reenact.run.replayer import redactor_of, rules_number, tell_of
+from reenact.run.processes import replayer_of, rules_of
+from reenact.run.replayer import redactor_of, rules_number
 from reenact.team import ship
 
 _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
@@ -87,12 +87,7 @@ class Child:
             providers=point.providers,
         )
         self._guarding.check_functions()
-        try:
-            self._writer = Writer(self.folder / EVENTS)
-        except OSError as error:
-            raise UsageError(
-                f"{self.folder} cannot be written ({error.strerror}); set REENACT_HOME"
-            ) from None
+        self._writer = _writer(self.folder)
         # Nothing is sent before the end, as the fork may fail and be deleted.
         self._held = ship.begin(store.root, id, late=True)
         salt = str(parent.header.get("salt", ""))
@@ -117,11 +112,7 @@ class Child:
         )
         self.forker.refused_elsewhere = lambda: self._guarding.refused if self._children else ""
         self.forker.model = point.model or None
-        self.run = Run(self.forker, replayer.turnstile, replaying=True)
-        tell_of(self.run, parent.header)
-        self.run.forked, self.forker.run = True, self.run
-        before = ReplayedProcesses(self.run, replayer, parent, log, self._replaying_plan(), join=replay_fork)
-        self.family = self.run.family = ForkProcesses(self.run, self.forker, before, self._recording_plan)
+        self.run, self.family = run_of(self.forker, parent, self._replaying_plan(), self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """Write the last line."""
@@ -238,6 +229,13 @@ class Child:
             "secrets": rules,
         }
         return {**header, "model": self._point.model} if self._point.model else header
+
+
+def _writer(folder: Path) -> Writer:
+    try:
+        return Writer(folder / EVENTS)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written ({error.strerror}); set REENACT_HOME") from None
 
 
 def _both(known: SecretRules, more: SecretRules) -> SecretRules:

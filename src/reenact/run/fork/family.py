@@ -15,17 +15,39 @@ from reenact.adapters.process_activity import StandStill
 from reenact.core.boundary import Family, Run, Scope
 from reenact.core.model.divergence import verdict_of
 from reenact.core.model.event import Effect
+from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.program import takes_part
 from reenact.errors import Departure, Divergence
 from reenact.run.fork import started
 from reenact.run.fork.handler import Forker
-from reenact.run.members import record_fork
+from reenact.run.members import record_fork, replay_fork
 from reenact.run.plan import Plan
 from reenact.run.recorded import RecordedProcesses
 from reenact.run.replayed_processes import ReplayedProcesses, logs_of
+from reenact.run.replayer import tell_of
 from reenact.run.reports import claimed, reported
 
 _LOOK = 0.002
+
+
+def run_of(
+    forker: Forker, recording: RecordedRun, before: Plan, after: Callable[[], Plan]
+) -> tuple[Run, ForkProcesses]:
+    """Return the run of a fork or a resumption, with its processes.
+
+    Args:
+        forker: Its handler.
+        recording: The parent, or the recording that goes on.
+        before: The plan of the processes that the parent had started before the step.
+        after: Makes the plan of the processes that are started live.
+    """
+    run = Run(forker, forker.turnstile, replaying=True)
+    tell_of(run, recording.header)
+    run.forked, forker.run = True, run
+    log = recording.logs[0]
+    replayed = ReplayedProcesses(run, forker.replayer, recording, log, before, join=replay_fork)
+    run.family = family = ForkProcesses(run, forker, replayed, after)
+    return run, family
 
 
 class ForkProcesses(Family):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from reenact.core import system
-from reenact.core.boundary import Run, entered
+from reenact.core.boundary import entered
 from reenact.core.boundary.turnstile.resumption import ResumingTurnstile
 from reenact.core.files.trees import has_files
 from reenact.core.model import codec
@@ -27,14 +27,14 @@ from reenact.run.files.replayed import ReplayedFiles
 from reenact.run.files.set_back import COPIES, SetBack
 from reenact.run.fork import started
 from reenact.run.fork.event_lines import EventLines
-from reenact.run.fork.family import ForkProcesses
+from reenact.run.fork.family import run_of
 from reenact.run.fork.live_files import last_received, record_files
 from reenact.run.fork.point import check_stored
 from reenact.run.fork.resumer import Resumer
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import FILES, Plan
-from reenact.run.processes import ReplayedProcesses, replay_fork, replayer_of, rules_of
-from reenact.run.replayer import redactor_of, tell_of
+from reenact.run.processes import replayer_of, rules_of
+from reenact.run.replayer import redactor_of
 
 
 class Resumption:
@@ -78,15 +78,8 @@ class Resumption:
             release=self._release,
             lives=self._lives,
         )
-        self.run = Run(self.handler, turnstile, replaying=True)
-        tell_of(self.run, recording.header)
-        self.run.forked, self.handler.run = True, self.run
-        before = ReplayedProcesses(
-            self.run, self.replayer, recording, log, self._own("replay"), join=replay_fork
-        )
-        self.family = self.run.family = ForkProcesses(
-            self.run, self.handler, before, lambda: self._own("record")
-        )
+        before, after = self._own("replay"), lambda: self._own("record")
+        self.run, self.family = run_of(self.handler, recording, before, after)
         self.files = self._set_back()
         if not log.times:
             self._lives()
