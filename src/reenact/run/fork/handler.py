@@ -91,15 +91,18 @@ class Forker(Handler):
         self._live_steps = 0
         # Calls that were in flight when the parent was cut off have no answer: they are made again.
         replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
-        if at is None:
-            return
-        replayer.opened |= around(log, at)
-        if edit is None:
-            replayer.opened.add(at.number)
+        if at is not None:
+            self._prepare(at)
+
+    def _prepare(self, at: CallRecord) -> None:
+        """Let the step be asked, or be answered with the edit; refer to the notes before it."""
+        self.replayer.opened |= around(self._log, at)
+        if self._edit is None:
+            self.replayer.opened.add(at.number)
         else:
-            replayer.edits[at.number] = edit
-        for line in lines.noted:
-            if line < lines.called[at.number]:
+            self.replayer.edits[at.number] = self._edit
+        for line in self._lines.noted:
+            if line < self._lines.called[at.number]:
                 self.sharing.share(line)
 
     # -- the handler -----------------------------------------------------------------------------------------
@@ -259,10 +262,6 @@ class Forker(Handler):
     @property
     def offline(self) -> bool:
         return False  # a fork needs the real keys of this machine
-
-    @property
-    def strict(self) -> bool:
-        return self.replayer.state.strict
 
     @property
     def poison(self) -> Halt | None:

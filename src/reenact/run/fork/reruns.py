@@ -27,7 +27,6 @@ class Reruns:
     """
 
     def __init__(self, replayer: Replayer, sharing: Sharing, log: Log, at: CallRecord | None) -> None:
-        self._replayer = replayer
         self._sharing = sharing
         self._last = max(log.calls, default=0)
         self._end = at.place if at is not None else -1.0
