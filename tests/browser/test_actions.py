@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from urllib.parse import quote
 
 import pytest
@@ -89,11 +88,6 @@ def test_a_field_that_does_not_fit_is_refused_in_one_line(fields, told):
 def test_what_holds_anyhow_is_no_part_of_the_question():
     assert actions.action_of(type="click", selector="#a", timeout=15_000).args == {"selector": "#a"}
     assert actions.action_of({"type": "click", "id": "B1"}, timeout=100).args == {"id": "B1", "timeout": 100}
-
-
-def test_the_schema_names_every_type():
-    assert set(actions.SCHEMA["discriminator"]["mapping"]) == set(actions.TYPES)
-    json.dumps(actions.SCHEMA)
 
 
 # -- going places ------------------------------------------------------------------------------------------------

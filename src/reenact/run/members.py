@@ -64,11 +64,6 @@ class Member:
         self._streams: StandardStreams | None = None
 
     @property
-    def recorder(self) -> Recorder | None:
-        """The recorder of this process, if this is a recording."""
-        return self._recorder
-
-    @property
     def replayer(self) -> Replayer | None:
         """The replayer of this process, if this is a replay."""
         return self._replayer

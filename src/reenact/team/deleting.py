@@ -169,10 +169,6 @@ class HeldRecordings:
                 for id in index.meant(Filter(one.filter), ids):
                     self._by.setdefault(id, one)
 
-    def by(self, id: str) -> Hold | None:
-        """Return the hold that matches a recording, or None."""
-        return self._by.get(id)
-
     @property
     def ids(self) -> set[str]:
         """The held recordings."""

@@ -51,11 +51,11 @@ def mend():
 
 
 def test_a_mend_is_told_with_its_place_its_selectors_and_what_verified_it(failed, mend, tmp_path):
-    heal = mended(failed, mend, seconds=0.20456, tokens=120)
+    heal = mended(failed, mend, seconds=0.20456)
     assert (heal.place, heal.function) == (f"{tmp_path / 'shop.py'}:1", "pay")
     assert (heal.action, heal.old, heal.new) == ("fill", "#card", {"css": "css=#card2"})
     assert (heal.verified, heal.score, heal.margin) == (True, 0.9, 0.3)
-    assert (heal.cost, heal.tokens, heal.seconds) == (Decimal("0.0021"), 120, 0.205)
+    assert (heal.cost, heal.seconds) == (Decimal("0.0021"), 0.205)
     assert heal.error == "No element matches."
     assert heal.after == {
         "url": "https://shop.example/pay/2", "title": "Pay", "fingerprint": {"tag": "input", "name": "Card"},

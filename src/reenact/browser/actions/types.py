@@ -1,18 +1,17 @@
 """The closed vocabulary of browser actions: one model for each type, for scripts and agents.
 
-Unknown types and fields are refused with one line that names the known ones. `SCHEMA` is the same as JSON schema.
+Unknown types and fields are refused with one line that names the known ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Union
+from typing import Annotated, Any, Literal, Union
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -44,9 +43,6 @@ class Action(BaseModel):
     """One action. Each has a `type`, and only the fields of that type."""
 
     model_config = ConfigDict(extra="forbid")
-
-    safe: ClassVar[bool] = False
-    """True if repeating it changes nothing: it only reads or navigates."""
 
     type: str
 
@@ -89,7 +85,6 @@ class Aimed(Action):
 class Goto(Action):
     """Open an address in this tab."""
 
-    safe = True
     type: Literal["goto"] = "goto"
     url: str = Field(min_length=1)
 
@@ -97,7 +92,6 @@ class Goto(Action):
 class GotoNewTab(Action):
     """Open an address in a new tab, and go there."""
 
-    safe = True
     type: Literal["goto_new_tab"] = "goto_new_tab"
     url: str = Field(min_length=1)
 
@@ -129,7 +123,6 @@ class Reload(Action):
 class SwitchTab(Action):
     """Bring a tab to the front: 0 is the first, -1 the last."""
 
-    safe = True
     type: Literal["switch_tab"] = "switch_tab"
     tab_index: int = Field(ge=-100_000, le=100_000)
 
@@ -137,7 +130,6 @@ class SwitchTab(Action):
 class Wait(Action):
     """Wait that long."""
 
-    safe = True
     type: Literal["wait"] = "wait"
     time_ms: int = Field(ge=0, le=30_000)
 
@@ -268,7 +260,6 @@ class Scrape(Action):
     A model reads it if instructions or a response format are given.
     """
 
-    safe = True
     type: Literal["scrape"] = "scrape"
     instructions: str | None = None
     selector: Selector | None = None
@@ -289,7 +280,6 @@ class Scrape(Action):
 class Help(Action):
     """Say that help is needed."""
 
-    safe = True
     type: Literal["help"] = "help"
     reason: str
 
@@ -297,7 +287,6 @@ class Help(Action):
 class Completion(Action):
     """Say that the task is done, or cannot be done."""
 
-    safe = True
     type: Literal["completion"] = "completion"
     success: bool
     answer: str
@@ -325,9 +314,6 @@ TYPES: dict[str, type[Action]] = {
 
 AnyAction: Any = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007
 """The union of all action types, discriminated by `type`, for pydantic's validators."""
-
-SCHEMA: dict[str, Any] = TypeAdapter(AnyAction).json_schema()
-"""The vocabulary as JSON schema, for a model's tools or another program."""
 
 
 def action_of(given: Action | Mapping[str, Any] | str | None = None, **fields: Any) -> Action:

@@ -187,12 +187,6 @@ class Camera:
             self._log.guarded(self._after)(tab, call, line_members)
             self.active(page)
 
-    async def anchor(self, page: Page, why: str, call: int | None = None) -> None:
-        """Keep a picture of this tab as it is now."""
-        if (tab := self._tab(page)) is not None:
-            self._log.guarded(tab.reel.cut)()
-            self._log.guarded(tab.reel.want)(why, call)
-
     def moment(self, page: Page, taken: TakenPage | None, why: str, call: int | None = None) -> None:
         """Keep the content of the page, as it was read."""
         if (tab := self._tab(page)) is not None and taken is not None:

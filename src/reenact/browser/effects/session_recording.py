@@ -101,14 +101,6 @@ class SessionRecording:
         return None if scope is None or scope.hidden else scope
 
     @property
-    def replaying(self) -> bool:
-        """True while a recording answers."""
-        scope = self.scope
-        if scope is None or not scope.run.replaying:
-            return False
-        return not scope.run.handler.gone_live
-
-    @property
     def folder(self) -> Path | None:
         """The folder of the recording that this session is in."""
         if self.own is not None:

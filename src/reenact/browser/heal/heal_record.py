@@ -118,7 +118,7 @@ def _adapter() -> TypeAdapter[HealRecord]:
     return TypeAdapter(HealRecord)
 
 
-def mended(failed: FailedStep, mend: Mend, *, seconds: float, tokens: int = 0) -> HealRecord:
+def mended(failed: FailedStep, mend: Mend, *, seconds: float) -> HealRecord:
     """Return the record of a mend."""
     return replace(
         _of(failed),
@@ -133,7 +133,6 @@ def mended(failed: FailedStep, mend: Mend, *, seconds: float, tokens: int = 0) -
         before=_evidence(failed.result),
         after=_evidence(mend.result, mend.evidence),
         cost=mend.cost,
-        tokens=tokens,
         seconds=round(seconds, 3),
     )
 
@@ -155,7 +154,6 @@ def taken_over(
     *,
     healed: bool,
     url: str = "",
-    title: str = "",
     verified_by: str = "",
     cost: Decimal | None = Decimal(0),
     tokens: int = 0,
@@ -167,7 +165,6 @@ def taken_over(
         failed: The step at which it was called.
         healed: True if it did the task.
         url: The address of the page at the end.
-        title: The title of that page.
         verified_by: The check of the block's `expect`: the agent's own report is not enough.
         cost: Cost of its model in US dollars; None where unknown.
         tokens: The tokens it used.
@@ -179,7 +176,7 @@ def taken_over(
         healed=healed,
         verified_by=verified_by,
         before=_evidence(failed.result),
-        after=_kept({"url": url, "title": title}),
+        after=_kept({"url": url}),
         cost=cost,
         tokens=tokens,
         seconds=round(seconds, 3),

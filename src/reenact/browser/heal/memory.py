@@ -16,7 +16,7 @@ import orjson
 from reenact.browser.heal.mend import PastStep, StepHistory
 from reenact.browser.page.consequence import plain
 from reenact.browser.page.target import TargetIdentity
-from reenact.browser.script.good_runs import MOST, answers, good_runs
+from reenact.browser.script.good_runs import answers, good_runs
 from reenact.browser.script.step_key import base_of
 from reenact.core.boundary import aperform
 from reenact.core.model.codec import view
@@ -56,7 +56,7 @@ def read(folder: Path, key: str) -> dict[str, Any]:
     pasts: dict[bytes, dict[str, Any]] = {}
     heals: dict[bytes, dict[str, Any]] = {}
     count = knowing = 0
-    for other in good_runs(folder, MOST):
+    for other in good_runs(folder):
         past, mended = _of(other, key)
         count += 1
         knowing += bool(past or mended)

@@ -10,7 +10,7 @@ from typing import Any
 
 from reenact.browser.camera import moments
 from reenact.browser.camera.footage import FootageEntry, sessions
-from reenact.browser.script.good_runs import MOST, good_runs, outcomes
+from reenact.browser.script.good_runs import good_runs, outcomes
 from reenact.browser.script.step_key import base_of
 from reenact.core.model.codec import view
 from reenact.errors import RecordingError
@@ -42,7 +42,7 @@ def step_pages(folder: Path, key: str) -> list[StepPage]:
     They come from a recording and the good runs beside it. Pages that are damaged or were not kept are missing.
     """
     found: dict[str, StepPage] = {}
-    for one in (folder, *good_runs(folder, MOST)):
+    for one in (folder, *good_runs(folder)):
         with suppress(RecordingError, OSError, ValueError, TypeError, KeyError, AttributeError):
             if (page := _of(one, key, found)) is not None:
                 found[page[0]] = page[1]

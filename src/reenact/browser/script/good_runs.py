@@ -25,8 +25,8 @@ _TAIL = 2048
 _UNNAMED = {"", "browser session"}
 
 
-def good_runs(folder: Path, most: int) -> Iterator[Path]:
-    """Yield the newest good recordings of the same script; at most `READ` bytes.
+def good_runs(folder: Path) -> Iterator[Path]:
+    """Yield the newest good recordings of the same script, at most `MOST`, and `READ` bytes.
 
     A program may open many sessions. If a session has a name, and others have the same one, only those count.
     """
@@ -47,10 +47,10 @@ def good_runs(folder: Path, most: int) -> Iterator[Path]:
         alike.append(other)
         if name and name == _name(header):
             namesakes.append(other)
-        if len(namesakes if name else alike) == most:
+        if len(namesakes if name else alike) == MOST:
             break
     read = 0
-    for other in (namesakes or alike)[:most]:
+    for other in (namesakes or alike)[:MOST]:
         read += other.joinpath(EVENTS).stat().st_size
         if read > READ:
             return

@@ -15,7 +15,7 @@ from typing import Any
 from reenact.browser.actions import types as do
 from reenact.browser.page.selector_words import codes_of, texts_of
 from reenact.browser.page.target import KnownTarget, TargetIdentity, written_parts
-from reenact.browser.script.good_runs import MOST, answers, good_runs
+from reenact.browser.script.good_runs import answers, good_runs
 from reenact.browser.script.step_key import base_of
 from reenact.core.model.codec import view
 
@@ -73,7 +73,7 @@ def read(folder: Path) -> dict[str, PastTarget]:
     """
     known: dict[str, PastTarget] = {}
     counted: Counter[str] = Counter()
-    for other in good_runs(folder, MOST):
+    for other in good_runs(folder):
         try:
             steps = _steps(other)
         except (ValueError, TypeError, KeyError, AttributeError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import field
 from pathlib import Path
 
 from reenact.core.dataclass import dataclass
@@ -41,7 +40,6 @@ class _File:
     unended: bool = False
     """The last line has been taken, and its newline has not been read."""
     inode: int = 0
-    torn: list[str] = field(default_factory=list)
 
 
 class Following:

@@ -45,11 +45,6 @@ class Checks:
         self._asked: dict[str, Future[str]] = {}
         self._last: tuple[float, dict[str, str]] = float("-inf"), {}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the checks."""
-        return tuple(self._checks)
-
     async def ask(self) -> dict[str, str]:
         """Run the checks. Returns, by name, `ok` or the problem."""
         at, known = self._last

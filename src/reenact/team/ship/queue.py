@@ -67,7 +67,6 @@ class Queue:
     """
 
     def __init__(self, home: Path) -> None:
-        self.home = home
         self.folder = home / "ship"
         self._queue = self.folder / "queue"
 

@@ -193,11 +193,6 @@ class MutablePage:
             await self._session.send("Page.getFrameTree")
         return self.seen
 
-    async def forget(self) -> None:
-        """Drop the events reported so far."""
-        await self.hits()
-        self._hits.clear()
-
     async def close(self) -> None:
         """Stop watching. The page stays as it is."""
         if self._session is not None:
