@@ -16,8 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from reenact.adapters.hooks import patch
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers, environ
-from reenact.core.boundary import Run, current
+from reenact.core.boundary import Run
 
 Variables = Mapping[str, str | None]
 
@@ -35,8 +36,7 @@ def install(module: ModuleType) -> None:
 def _recorded(original: Callable[[Any], Variables]) -> Callable[[Any], Variables]:
     def load(source: Any) -> Variables:
         variables = original(source)
-        scope = current()
-        if scope is None or scope.hidden or not _of_program(source.settings_cls):
+        if (scope := listening()) is None or not _of_program(source.settings_cls):
             return variables
         return _answered(scope.run, source, variables)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.adapters.browser_use import absence, registered_models
-from reenact.core.boundary import aperform, current
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import aperform
 from reenact.core.model.event import Effect
 
 _LEFT = "_reenact_left"
@@ -26,8 +27,7 @@ def hooked(original: Any) -> Any:
     signature = inspect.signature(original)
 
     async def execute_action(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return await original(self, *args, **options)
         given = signature.bind(self, *args, **options).arguments
         name, params = given["action_name"], given["params"]

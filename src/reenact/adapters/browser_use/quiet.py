@@ -8,7 +8,8 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.imports import when_imported
-from reenact.core.boundary import Scope, current, entered
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope, entered
 
 _SENDER = "browser_use.telemetry.service"
 
@@ -33,8 +34,7 @@ def _install(module: Any) -> None:
 def _hidden(original: Any, *, making: bool) -> Any:
     @functools.wraps(original)
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden or not _sent_by_browser_use():
+        if (scope := listening()) is None or not _sent_by_browser_use():
             return original(self, *args, **options)
         if scope.run.replaying:
             if not making:

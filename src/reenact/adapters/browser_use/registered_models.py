@@ -12,7 +12,8 @@ from typing import Any
 
 from reenact.adapters.browser_use import picture
 from reenact.adapters.hooks import patch
-from reenact.core.boundary import aperform, current
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import aperform
 from reenact.core.model.event import Effect
 
 _COUNTER = "browser_use.tokens.service"
@@ -70,8 +71,7 @@ def _bound(original: Any, llm: Any) -> Any:
 
 
 async def _asked(original: Any, llm: Any, messages: Any, output_format: Any, options: dict[str, Any]) -> Any:
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return await original(llm, messages, output_format, **options)
     other = scope.run.model
 

@@ -15,6 +15,7 @@ from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import ResponseTee, Served, StandIn, Unframed, length_again
+from reenact.adapters.scopes import listening
 from reenact.core.boundary import Call, begin, current, entered, perform, reporting
 from reenact.core.model.event import Effect, Failure
 
@@ -76,8 +77,7 @@ class _Request:
 
 def _endheaders(original: Any) -> Any:
     def endheaders(connection: Any, message_body: Any = None, *, encode_chunked: bool = False) -> Any:
-        scope = current()
-        if scope is None or scope.hidden or not connection._buffer:
+        if listening() is None or not connection._buffer:
             return original(connection, message_body, encode_chunked=encode_chunked)
         request = _Request(connection)
         if exchange.upgrades(request.headers, request.url):
@@ -156,8 +156,7 @@ def _close(original: Any) -> Any:
 
 def _connect(original: Any) -> Any:
     def connect(connection: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return original(connection)
         # Most programs let the first request connect; a program that calls `connect` may expect a refused connection.
         where = exchange.place(_url(connection, "/")).removesuffix("/")

@@ -12,7 +12,8 @@ from typing import Any
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.core.boundary import Call, areporting, begin, current, entered, reporting
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Call, areporting, begin, entered, reporting
 from reenact.core.boundary.current import current_scope
 
 
@@ -38,8 +39,7 @@ class _HttpxLibrary:
 
     def sync_hook(self, original: Any) -> Any:
         def handle_request(transport: Any, request: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return original(transport, request)
             return self._cross(original, transport, request)
 
@@ -47,8 +47,7 @@ class _HttpxLibrary:
 
     def async_hook(self, original: Any) -> Any:
         async def handle_async_request(transport: Any, request: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return await original(transport, request)
             return await self._across(original, transport, request)
 

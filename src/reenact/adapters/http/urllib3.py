@@ -14,7 +14,8 @@ from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, length_again
 from reenact.adapters.http.http_client import tee
-from reenact.core.boundary import Call, begin, current, reporting
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Call, begin, reporting
 
 _BLOCK = 16384
 _LIMITS = (("connect", "_connect"), ("read", "_read"), ("total", "total"))
@@ -55,8 +56,7 @@ class _Urllib3Library:
         self._signature = inspect.signature(original)
 
         def _make_request(pool: Any, conn: Any, *args: Any, **options: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return original(pool, conn, *args, **options)
             bound = self._signature.bind(pool, conn, *args, **options)
             bound.apply_defaults()
@@ -66,8 +66,7 @@ class _Urllib3Library:
 
     def proxy_hook(self, original: Any) -> Any:
         def _prepare_proxy(pool: Any, conn: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return original(pool, conn)
             # The tunnel belongs to the attempt, which begins in a moment.
             conn._reenact_proxy = lambda: original(pool, conn)

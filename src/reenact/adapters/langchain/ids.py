@@ -13,7 +13,8 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from reenact.core.boundary import Run, Scope, current, draw
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Run, Scope, draw
 
 _firsts: WeakKeyDictionary[Run, dict[tuple[str, str], UUID]] = WeakKeyDictionary()
 
@@ -54,8 +55,7 @@ def put(module: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
 
 def _run_id(original: Any) -> Any:
     def uuid7(*args: Any) -> UUID:
-        scope = current()
-        if scope is None or scope.hidden or args:
+        if (scope := listening()) is None or args:
             found: UUID = original(*args)
             return found
         # These ids ascend, as those of `uuid7` do.
@@ -68,8 +68,7 @@ def message_id(original: Any) -> Any:
     """Replace `uuid4`, for a message without an id."""
 
     def uuid4() -> UUID:
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             found: UUID = original()
             return found
         text = f"{_first(scope, 'message', original)} {scope.count('%id')}"

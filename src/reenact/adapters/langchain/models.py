@@ -11,7 +11,8 @@ import copy
 from contextvars import ContextVar
 from typing import Any
 
-from reenact.core.boundary import Scope, aperform, current, perform
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope, aperform, perform
 from reenact.core.model.event import Effect
 from reenact.errors import Halt, UsageError
 
@@ -29,8 +30,7 @@ def wrap(name: str) -> Any:
 
     def wrapper(original: Any) -> Any:
         def hooked(self: Any, messages: Any, *args: Any, **options: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if (scope := listening()) is None:
                 return original(self, messages, *args, **options)
             # A leaf: the HTTP request that carries it is not recorded beside it.
             label, asked = chat_question.of(self, messages, args, options, stream=streams)
@@ -69,8 +69,7 @@ def agenerate(original: Any) -> Any:
     """
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return await original(self, *args, **options)
         halts: list[Halt] = []
         token = _halts.set(halts)

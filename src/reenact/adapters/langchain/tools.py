@@ -12,8 +12,9 @@ from typing import Any
 from weakref import ref
 
 from reenact.adapters.langchain import interrupts
+from reenact.adapters.scopes import listening
 from reenact.adapters.sources import source_of
-from reenact.core.boundary import aperform, current, perform
+from reenact.core.boundary import aperform, perform
 from reenact.core.model.event import Effect
 
 _TOOLS = 256
@@ -38,8 +39,7 @@ def run(original: Any) -> Any:
     """`BaseTool.run`: note the id of the call."""
 
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return original(self, *args, **options)
         token = _calling.set(_Calling(self, options))
         try:
@@ -54,8 +54,7 @@ def arun(original: Any) -> Any:
     """`BaseTool.arun`: note the id of the call."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return await original(self, *args, **options)
         token = _calling.set(_Calling(self, options))
         try:

@@ -17,7 +17,8 @@ from reenact.adapters.hooks import HookMissing, installed_version, patch
 from reenact.adapters.imports import when_imported
 from reenact.adapters.langchain import ids
 from reenact.adapters.langgraph import graph_state, order
-from reenact.core.boundary import Scope, current, entered
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope, entered
 
 _LIBRARY = "LangGraph"
 _LOOPS = {"SyncPregelLoop": ("__enter__", "__exit__"), "AsyncPregelLoop": ("__aenter__", "__aexit__")}
@@ -95,8 +96,7 @@ def _name_ids() -> None:
 
 def _span(graph: Any) -> Scope | None:
     """Return the scope of a graph's run; None if no run is active."""
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return None
     return scope.span(f"graph:{getattr(graph, 'name', None) or 'graph'}")
 
@@ -150,8 +150,7 @@ async def _awithin(span: Scope, chunks: Any) -> AsyncIterator[Any]:
 
 def _named(task: Any) -> Scope | None:
     """Return the scope of a node's task."""
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return None
     return scope.span(_label(task), anchored=True)
 

@@ -17,7 +17,8 @@ from typing import Any
 from reenact.adapters.hooks import HookMissing, installed_version
 from reenact.adapters.langchain.hooked import hook_all
 from reenact.adapters.langchain.interrupts import again, kept
-from reenact.core.boundary import Scope, aperform, astream, current, entered, perform, stream
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope, aperform, astream, entered, perform, stream
 from reenact.core.model.event import Effect
 
 _LIBRARY = "LangGraph's checkpoints"
@@ -72,8 +73,8 @@ def _open_unseen(saver: Any) -> None:
     @functools.wraps(found.__func__)
     def from_conn_string(cls: Any, *args: Any, **options: Any) -> Any:
         opened = found.__func__(cls, *args, **options)
-        scope = current()
-        return opened if scope is None or scope.hidden else _Opened(opened, scope)
+        scope = listening()
+        return opened if scope is None else _Opened(opened, scope)
 
     saver.from_conn_string = classmethod(from_conn_string)
 
@@ -120,8 +121,7 @@ def _whole(name: str) -> Any:
             return _awhole(name)(original)
 
         def hooked(self: Any, *args: Any, **options: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return original(self, *args, **options)
             effect = _effect(self, name, original, args, options)
             return perform(effect, lambda: original(self, *args, **options), CheckpointWire())
@@ -134,8 +134,7 @@ def _whole(name: str) -> Any:
 def _awhole(name: str) -> Any:
     def wrapper(original: Any) -> Any:
         async def hooked(self: Any, *args: Any, **options: Any) -> Any:
-            scope = current()
-            if scope is None or scope.hidden:
+            if listening() is None:
                 return await original(self, *args, **options)
             effect = _effect(self, name, original, args, options)
             return await aperform(effect, lambda: original(self, *args, **options), CheckpointWire())
@@ -147,8 +146,7 @@ def _awhole(name: str) -> Any:
 
 def _list(original: Any) -> Any:
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return original(self, *args, **options)
         effect = _effect(self, "list", original, args, options)
         return stream(effect, lambda: original(self, *args, **options), CheckpointWire())
@@ -158,8 +156,7 @@ def _list(original: Any) -> Any:
 
 def _alist(original: Any) -> Any:
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return original(self, *args, **options)
         effect = _effect(self, "list", original, args, options)
         return astream(effect, lambda: original(self, *args, **options), CheckpointWire())

@@ -6,7 +6,8 @@ from typing import Any
 from weakref import WeakSet
 
 from reenact.adapters.hooks import patch
-from reenact.core.boundary import Scope, current
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope
 from reenact.core.boundary.entry import Entry, Gone
 from reenact.core.boundary.tracked import of_run
 from reenact.core.store.writer import warn
@@ -66,8 +67,7 @@ def _aleaving(original: Any) -> Any:
 
 
 def _track(loop: Any) -> None:
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return
     try:
         entry = _entry(loop, scope)

@@ -11,6 +11,7 @@ from asyncio import _get_running_loop
 from collections.abc import Callable
 from typing import Any
 
+from reenact.adapters.scopes import listening
 from reenact.core.boundary import Scope, current, entered
 
 _within = threading.local()
@@ -20,8 +21,7 @@ def put(original: Any) -> Any:
     """`SyncQueue.put`: one more item of the graph's stream."""
 
     def hooked(self: Any, item: Any, *args: Any, **options: Any) -> None:
-        scope = current()
-        if scope is None or scope.hidden or _get_running_loop() is not None:
+        if (scope := listening()) is None or _get_running_loop() is not None:
             original(self, item, *args, **options)
             return
         _in_turn(

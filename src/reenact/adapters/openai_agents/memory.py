@@ -17,7 +17,8 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import hooks
-from reenact.core.boundary import Run, aperform, current, entered
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Run, aperform, entered
 from reenact.core.model.event import Effect
 
 METHODS = ("get_items", "add_items", "pop_item", "clear_session", "run_compaction")
@@ -60,8 +61,7 @@ def hooked_init(original: Any) -> Any:
     """Hook `SQLiteSession.__init__`, which opens a file: a replay without a disk has none."""
 
     def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             original(self, session_id, db_path, *args, **options)
             return
         run = scope.run
@@ -86,8 +86,7 @@ def _below(kind: Any) -> Iterator[type]:
 
 def _hooked(name: str, original: Any) -> Any:
     async def method(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden or _within.get():
+        if (scope := listening()) is None or _within.get():
             return await original(self, *args, **options)
         shadow = _shadow(scope.run, self) if scope.run.forked else None
 

@@ -11,7 +11,8 @@ import openai
 from agents.models.multi_provider import MultiProvider
 
 from reenact.adapters.openai_agents import answer_wire, client_errors, model_question, runs
-from reenact.core.boundary import Call, Scope, aperform, areporting, begin, current, entered, reporting
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Call, Scope, aperform, areporting, begin, entered, reporting
 from reenact.core.model.event import Effect
 from reenact.errors import UsageError
 
@@ -24,8 +25,7 @@ def hooked(original: Any) -> Any:
 
     def get_model(agent: Any, run_config: Any) -> Any:
         model = original(agent, run_config)
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return model
         flight = runs.flying()
         if flight is None:

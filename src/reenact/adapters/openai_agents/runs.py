@@ -11,7 +11,8 @@ from agents import RunContextWrapper
 
 from reenact.adapters import belongings
 from reenact.adapters.openai_agents import memory
-from reenact.core.boundary import Scope, current, entered
+from reenact.adapters.scopes import listening
+from reenact.core.boundary import Scope, entered
 from reenact.core.query.state import CONTEXT
 
 _flight: ContextVar[Flight | None] = ContextVar("reenact_openai_agents", default=None)
@@ -62,8 +63,7 @@ def hooked_run(original: Any) -> Any:
     """`AgentRunner.run`, within a scope of its agent's name."""
 
     async def run(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return await original(self, starting_agent, input, **options)
         flight = _begun(scope, starting_agent, input, options)
         with _aboard(flight), belongings.tracked(CONTEXT, _context(input, options), flight.scope):
@@ -76,8 +76,7 @@ def hooked_run_streamed(original: Any) -> Any:
     """`AgentRunner.run_streamed`, whose task goes on in that scope when the call has returned."""
 
     def run_streamed(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return original(self, starting_agent, input, **options)
         flight = _begun(scope, starting_agent, input, options)
         ends = belongings.track(CONTEXT, _context(input, options), flight.scope)

@@ -12,6 +12,7 @@ from typing import Any
 
 from reenact.adapters.openai_agents import runs
 from reenact.adapters.openai_agents.answer_wire import plain
+from reenact.adapters.scopes import listening
 from reenact.adapters.sources import source_of
 from reenact.core.boundary import aperform, current, entered
 from reenact.core.model.event import Effect, Source
@@ -24,8 +25,7 @@ def hooked_invoker(original: Any) -> Any:
     """
 
     async def invoke(self: Any, ctx: Any, input: str) -> Any:  # noqa: A002
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return await original(self, ctx, input)
         # A copy, as several calls may run at once.
         recorded = object.__new__(type(self))
@@ -127,8 +127,7 @@ def hooked_editor(original: Any) -> Any:
     """Hook the `execute` of a patch: each file that the editor creates, changes or deletes."""
 
     async def execute(cls: Any, *, call: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return await original(cls, call=call, **options)
         tool = copy.copy(call.apply_patch_tool)
         tool.editor = _Editor(tool.editor, tool.name, call.tool_call)
@@ -141,8 +140,7 @@ def hooked_computer(original: Any) -> Any:
     """Hook the function of all computer actions, which returns the screen for the model."""
 
     async def act(cls: Any, computer: Any, tool_call: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if listening() is None:
             return await original(cls, computer, tool_call)
         return await _act("computer", tool_call, {}, lambda: original(cls, computer, tool_call))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from reenact.adapters.hooks import unknown
 from reenact.adapters.imports import when_imported
-from reenact.core.boundary import current
+from reenact.adapters.scopes import listening
 from reenact.core.store.writer import warn
 
 _CAPABILITY = ("wrap_run", "wrap_model_request", "get_wrapper_toolset", "get_ordering")
@@ -54,8 +54,7 @@ def _hooked(original: Any) -> Any:
 
     @wraps(original)
     def hooked(self: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return original(self, *args, **options)
         from reenact.adapters.pydantic_ai.capability import recorder_of
 
@@ -76,8 +75,7 @@ def _install_direct(module: Any) -> None:
 
     @wraps(original)
     def prepare(model: Any, *args: Any, **options: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return original(model, *args, **options)
         from pydantic_ai.models import infer_model
         from pydantic_ai.models.instrumented import InstrumentedModel

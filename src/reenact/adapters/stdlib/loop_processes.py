@@ -15,10 +15,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from reenact.adapters.hooks import wrap
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import descriptors, file_uses, popen
 from reenact.adapters.stdlib.command import Acts, ProgramStart
 from reenact.adapters.stdlib.redirection import Redirection
-from reenact.core.boundary import Call, aperform, current
+from reenact.core.boundary import Call, aperform
 
 _PIPES = {1: "output", 2: "errors"}
 
@@ -308,8 +309,7 @@ def _broken(found: dict[str, Any]) -> BaseException | None:
 async def _make(
     wrapped: Callable[..., Awaitable[Any]], loop: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return await wrapped(*args, **kwargs)
     asked = inspect.signature(wrapped).bind(*args, **kwargs)
     protocol, more = asked.arguments["protocol"], asked.arguments.get("kwargs", {})

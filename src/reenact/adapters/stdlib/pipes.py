@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import descriptors, file_uses
 from reenact.adapters.stdlib.command import Acts
 from reenact.core import system
-from reenact.core.boundary import Call, current, entered
+from reenact.core.boundary import Call, entered
 
 
 class CommandOutput(io.RawIOBase):
@@ -259,8 +260,7 @@ def _by_number(end: descriptors.CommandEnd, number: int) -> None:
 
 def _in_loop(acts: Acts, what: str) -> None:
     """Name a pipe that an event loop watches, past the recording; refuse it in a replay."""
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return
     title = acts.command.title
     if scope.run.replaying and not acts.real:

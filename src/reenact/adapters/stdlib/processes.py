@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from reenact.adapters.hooks import wrap
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import environ, interpreters, popen, witness
 from reenact.adapters.stdlib.command import asks_the_machine, is_python, title, words
 from reenact.core.boundary import Family, Scope, current, entered
@@ -77,8 +78,7 @@ def at_exit(heard: Callable[[int | None], None]) -> None:
 
 
 def listening_family() -> tuple[Scope, Family] | None:
-    scope = current()
-    if scope is None or scope.hidden or scope.run.family is None:
+    if (scope := listening()) is None or scope.run.family is None:
         return None
     return scope, scope.run.family
 

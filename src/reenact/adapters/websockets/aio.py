@@ -11,8 +11,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.uri import parse_uri
 
 from reenact.adapters import hooks
+from reenact.adapters.scopes import listening
 from reenact.adapters.websockets import link
-from reenact.core.boundary import aperform, areporting, astream, begin, current, entered
+from reenact.core.boundary import aperform, areporting, astream, begin, entered
 
 
 def opener(connect: Any) -> str:
@@ -70,8 +71,7 @@ def _noted(original: Any) -> Any:
 
 def _connect(original: Any) -> Any:
     async def connect(connecting: Any) -> Any:
-        scope = current()
-        if scope is None or scope.hidden:
+        if (scope := listening()) is None:
             return link.inside(await original(connecting))
         url, asked = connecting.uri, getattr(connecting, "_subprotocols", None)
         call = begin(link.opening(url, connecting.additional_headers, asked))

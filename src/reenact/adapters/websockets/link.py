@@ -14,6 +14,7 @@ from websockets.protocol import CLIENT, CLOSED, OPEN
 from websockets.utils import accept_key
 
 from reenact.adapters.http import exchange
+from reenact.adapters.scopes import listening
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.model.event import Effect
 
@@ -81,8 +82,7 @@ def inside(connection: T) -> T:
 
 def of(connection: Any) -> Link | None:
     """Return the link of a client's connection, if a run is active here."""
-    scope = current()
-    if scope is None or scope.hidden or connection.protocol.side is not CLIENT:
+    if (scope := listening()) is None or connection.protocol.side is not CLIENT:
         return None
     link = vars(connection).get("_reenact")
     if isinstance(link, Inside) and link.run is scope.run:

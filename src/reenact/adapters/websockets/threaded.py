@@ -12,9 +12,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.uri import parse_uri
 
 from reenact.adapters import hooks
+from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import early
 from reenact.adapters.websockets import link
-from reenact.core.boundary import begin, current, entered, perform, reporting, stream
+from reenact.core.boundary import begin, entered, perform, reporting, stream
 from reenact.core.model.event import Effect
 
 
@@ -91,8 +92,7 @@ def _reconnect(original: Any) -> Any:
 
 
 def _joined(effect: Effect, uri: str, kind: Any, live: Callable[[], Any]) -> Any:
-    scope = current()
-    if scope is None or scope.hidden:
+    if (scope := listening()) is None:
         return link.inside(live())
     call = begin(effect)
     assert call is not None
