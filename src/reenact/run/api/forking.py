@@ -17,7 +17,6 @@ from reenact.adapters import stdlib
 from reenact.core import boundary, system
 from reenact.core.boundary import Run
 from reenact.core.files.trees import has_files
-from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.model.log import SOURCE
 from reenact.core.query import recorded_run
@@ -110,7 +109,6 @@ class Fork(RunContext):
     ) -> None:
         self.id = new_id()
         self.parent = parent
-        self.output: Any = UNSET
         self.ending: dict[str, Tree] = {}
         self.plan: Plan | None = None
         self.reason = ""
@@ -232,20 +230,12 @@ class Fork(RunContext):
             raise UsageError(f"the program ended before step {self._point.step.number}: nothing was forked")
 
     def _ending(self, child: Child, error: BaseException | None, stopped: str) -> dict[str, Tree]:
-        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
-        if stopped:
-            ending |= {"status": "stopped", "reason": stopped}
-        if uncertain := child.run.turnstile.uncertain:
-            ending["uncertain"] = uncertain
         if self.output is UNSET:
             self.output = child.family.replayed.output
-        if self.output is not UNSET:
-            ending["output"] = child.recorder.encode(self.output)
-        if self._streams is not None:
-            ending |= self._streams.tree()
-        if error is not None and not stopped:
-            ending["error"] = codec.encode_error(error, codec.Encoder())
-        return ending
+        ending = self.sealing(child.run, child.recorder, None if stopped else error)
+        if stopped:
+            ending |= {"status": "stopped", "reason": stopped}
+        return ending if self._streams is None else {**ending, **self._streams.tree()}
 
 
 def fork(

@@ -14,7 +14,6 @@ from reenact.adapters import loops, stdlib
 from reenact.core import boundary, system
 from reenact.core.boundary import Family, RecordingTurnstile, Run, Scope, entered, tracked
 from reenact.core.boundary.current import current_scope
-from reenact.core.model import codec
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.storable import name_of, tags_of
 from reenact.core.query.risky import EVERY, risky_filter
@@ -28,7 +27,7 @@ from reenact.core.store.local import EVENTS, LocalStore, new_id
 from reenact.core.store.writer import Writer, warn
 from reenact.errors import DivergenceError, ForkStop, ForkStopped, Halt, UsageError
 from reenact.run import state_at_end
-from reenact.run.api.run_context import UNSET, RunContext
+from reenact.run.api.run_context import RunContext
 from reenact.run.plan import Plan
 from reenact.run.recorded import RECORDED, RecordedProcesses
 from reenact.run.streams import StandardStreams
@@ -79,7 +78,6 @@ class RecordingInProgress(RunContext):
         for problem in problems:
             warn(f"{problem}: it is left out of the recording")
         self.id = known_as or new_id()
-        self.output: Any = UNSET
         self.ending: dict[str, Tree] = {}
         self.program: dict[str, Tree] = {}
         self.plan: Plan | None = None
@@ -252,19 +250,9 @@ class RecordingInProgress(RunContext):
             tracked.ended(self.active)
         if self._family is not None:
             self._family.finish()
-        ending: dict[str, Tree] = {
-            "status": "ok" if error is None else "error",
-            **self.ending,
-            **state,
-        }
-        if uncertain := self.active.turnstile.uncertain if self.active is not None else 0:
-            ending["uncertain"] = uncertain
-        if self.output is not UNSET:
-            ending["output"] = self._recorder.encode(self.output)
+        ending = {**self.sealing(self.active, self._recorder, error), **state}
         if self._streams is not None:
             ending |= self._streams.tree()
-        if error is not None:
-            ending["error"] = codec.encode_error(error, codec.Encoder())
         self._recorder.seal(ending)
         self._sent()
 

@@ -65,7 +65,6 @@ class Replay(RunContext):
         if self._written:
             # Refuse invalid breakpoints at once.
             self.breakpoints  # noqa: B018
-        self.output: Any = UNSET
         self._on_break = on_break
         self._options = options
         self._pace = pace

@@ -8,6 +8,9 @@ from typing import Any, Self
 from reenact import adapters
 from reenact.core.boundary import Run
 from reenact.core.boundary.current import current_scope
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.record.recorder import Recorder
 from reenact.run.recorded import UNSET
 
 __all__ = ["UNSET", "RunContext"]
@@ -16,6 +19,10 @@ __all__ = ["UNSET", "RunContext"]
 class RunContext:
     """The context managers, sync and async: a run is active in the body."""
 
+    output: Any = UNSET
+    """The output of the run."""
+    ending: dict[str, Tree]
+    """Further members of the last line."""
     _token: Any = None
 
     def begin_run(self) -> Run | None:
@@ -25,6 +32,17 @@ class RunContext:
     def end_run(self, error: BaseException | None) -> None:
         """End with the error that the body raised, if any."""
         raise NotImplementedError
+
+    def sealing(self, run: Run | None, recorder: Recorder, error: BaseException | None) -> dict[str, Tree]:
+        """Return the members of the last line: status, output, error, and orders that are uncertain."""
+        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        if uncertain := run.turnstile.uncertain if run is not None else 0:
+            ending["uncertain"] = uncertain
+        if self.output is not UNSET:
+            ending["output"] = recorder.encode(self.output)
+        if error is not None:
+            ending["error"] = codec.encode_error(error, codec.Encoder())
+        return ending
 
     def __enter__(self) -> Self:
         adapters.install()

@@ -9,7 +9,6 @@ from typing import Any
 from reenact.adapters import stdlib
 from reenact.core import boundary
 from reenact.core.boundary import Run
-from reenact.core.model import codec
 from reenact.core.model.event import Tree
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.rulings import named
@@ -39,7 +38,6 @@ class Resuming(RunContext):
     def __init__(self, plan: Plan, halted: Callable[[], None]) -> None:
         self.plan = plan
         self.parent = load(Path(plan.folder))
-        self.output: Any = UNSET
         self.ending: dict[str, Tree] = {}
         self._halted = halted
         self._resumption: Resumption | None = None
@@ -93,22 +91,12 @@ class Resuming(RunContext):
             self._said = {"how": "failed" if failed else "stopped", "reason": failed or stopped}
             return
         resumed.recorder.snapshots.finish(resumed.run)
-        resumed.seal(self._sealing(resumed, None if isinstance(error, Halt) else error))
+        if self.output is UNSET:
+            self.output = resumed.family.replayed.output
+        resumed.seal(self.sealing(resumed.run, resumed.recorder, None if isinstance(error, Halt) else error))
         answered = [f"{label} ({why})" for label, why in sorted(resumed.replayer.tools.answered.items())]
         ran = list(named(handler.gate.guard.ran))
         self._said = {"how": "ran", "reason": "", "ran": ran, "answered": answered}
-
-    def _sealing(self, resumed: Resumption, error: BaseException | None) -> dict[str, Tree]:
-        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
-        if uncertain := resumed.run.turnstile.uncertain:
-            ending["uncertain"] = uncertain
-        if self.output is UNSET:
-            self.output = resumed.family.replayed.output
-        if self.output is not UNSET:
-            ending["output"] = resumed.recorder.encode(self.output)
-        if error is not None:
-            ending["error"] = codec.encode_error(error, codec.Encoder())
-        return ending
 
     def tell(self, status: int | None) -> None:
         """Report to the parent: `how` it ended, and the `reason`."""
