@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 
 from rich.text import Text
 
@@ -18,6 +17,7 @@ from reenact.analysis.views.text import visible
 from reenact.core.model.event import Tree
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.replay.watch import Edit
+from reenact.core.wakers import waker
 from reenact.errors import UsageError
 from reenact.run.debugger import answer
 from reenact.run.debugger.amending import amended, answer_of, step_meant
@@ -112,12 +112,8 @@ class DebugSession:
 
     async def changes(self) -> AsyncIterator[Standing]:
         """Yield the state now and after every change, until the session ends."""
-        changed, loop = asyncio.Event(), asyncio.get_running_loop()
-
-        def heard() -> None:
-            with suppress(RuntimeError):  # the server has stopped
-                loop.call_soon_threadsafe(changed.set)
-
+        changed = asyncio.Event()
+        heard = waker(changed)
         self._ears.add(heard)
         try:
             while not self._over:

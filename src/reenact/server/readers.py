@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from reenact.core import system
 from reenact.core.store import shared
+from reenact.core.wakers import waker
 from reenact.errors import ReenactError, SearchEnded, TooLarge
 from reenact.server.pipe import MessagePipe
 from reenact.server.project_lines import ProjectLine
@@ -308,13 +309,8 @@ class Readers:
         """
         key = (str(request.home), request.path, request.query.decode("latin-1"), state)
         future = self._future(id, key, request)
-        done, loop = asyncio.Event(), asyncio.get_running_loop()
-
-        def wake(_: Future[Any]) -> None:
-            with contextlib.suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(done.set)
-
-        future.add_done_callback(wake)
+        done = asyncio.Event()
+        future.add_done_callback(waker(done))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(done.wait(), _PATIENCE)
         answer: ReaderAnswer = self._result(key, future)

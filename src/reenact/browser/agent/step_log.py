@@ -8,6 +8,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import Any
 
+from reenact.core.wakers import waker
+
 
 class StepLog:
     """The lines, and the readers that wait for the next one."""
@@ -58,7 +60,7 @@ class StepLog:
             with self._changed:
                 new, closed = self.lines[place:], self.closed
                 if not new and not closed:
-                    self._wakers.append(_waker(changed))
+                    self._wakers.append(waker(changed))
             if new:
                 for line in new:
                     yield line
@@ -67,17 +69,6 @@ class StepLog:
                 return
             else:
                 await changed.wait()
-
-
-def _waker(changed: asyncio.Event) -> Callable[[], None]:
-    loop = asyncio.get_running_loop()
-
-    def wake() -> None:
-        # The reader may have ended, and its loop too.
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(changed.set)
-
-    return wake
 
 
 class LogStream:

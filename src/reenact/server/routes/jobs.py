@@ -12,6 +12,7 @@ from fastapi import APIRouter, HTTPException, Path, Request
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from reenact.core.wakers import waker
 from reenact.server import jobs
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.jobs import ENDED, Status
@@ -124,13 +125,12 @@ async def live(request: Request, access: Reader, links: Lender, id: Id) -> Event
 
 
 async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> AsyncIterator[ServerSentEvent]:
-    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    changed = asyncio.Event()
+    wake = waker(changed)
 
     def told(where: str, job: jobs.RunningJob) -> None:
         if (where, job.id) == (project, id):
-            # The loop may have ended before the job.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(changed.set)
+            wake()
 
     stop = known.listen(told)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from reenact.analysis.views.base import fields
 from reenact.analysis.views.steps import RowsView
+from reenact.core.wakers import waker
 from reenact.errors import ReenactError
 from reenact.server.access import Reader
 from reenact.server.cache import Loaded
@@ -69,13 +69,7 @@ async def recording_live(
 
 async def _news(library: ProjectLibrary, last: str) -> AsyncIterator[ServerSentEvent]:
     feed, woken = library.feed, asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def wake() -> None:
-        with contextlib.suppress(RuntimeError):  # the server has ended
-            loop.call_soon_threadsafe(woken.set)
-
-    end = feed.listen(wake)
+    end = feed.listen(waker(woken))
     try:
         known = feed.number_of(last) if last else feed.number
         if known is None or feed.since(known) is None:
