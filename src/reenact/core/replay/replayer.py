@@ -55,6 +55,16 @@ class Replayer(Handler):
         turnstile: A turnstile of another kind (a fork's).
         tools: The tools that run again, are answered or run for real; see `reruns.Modes`.
         here: This same process has made the recording.
+
+    Attributes:
+        compared, uncompared: The things other than calls that were compared at the end, or could not be, and why.
+        edits: Answers in place of the recorded ones, by call.
+        opened: The calls that run for real though their answer is recorded, to look inside.
+        answering: The calls that are answered without running, whose answer is still to come.
+        asks_own_server: True if requests to the program's own server are made again.
+        on_answer: Called when an answer, or a part of a stream (its number), reaches the program.
+        on_fire: Called at the end of a wait, with its scope and name.
+        on_run: Called when a call has run for real or again.
     """
 
     def __init__(
@@ -87,24 +97,15 @@ class Replayer(Handler):
         self.served: Counter[str] = Counter()
         self.notes: dict[str, int] = {}
         self.compared: list[str] = []
-        """The things other than calls that were compared at the end."""
         self.uncompared: list[str] = []
-        """The recorded things that could not be compared, with the reason."""
         self.changed_since: list[str] = []
         self.edits: dict[int, Edit] = {}
-        """Answers in place of the recorded ones, by call."""
         self.opened: set[int] = set()
-        """The calls that run for real though their answer is recorded, to look inside."""
         self.answering: dict[int, None] = {}
-        """The calls that are answered without running, whose answer is still to come."""
         self.asks_own_server = True
-        """True if requests to the program's own server are made again."""
         self.on_answer: Callable[[Answer, int | None], None] = lambda _answer, _piece: None
-        """Called when an answer, or a part of a stream (its number), reaches the program."""
         self.on_fire: Callable[[tuple[str, str]], None] = lambda _fired: None
-        """Called at the end of a wait, with its scope and name."""
         self.on_run: Callable[[int | None], None] = lambda _call: None
-        """Called when a call has run for real or again."""
         self._log = log
         self._steps = steps
         self._alone_until = min((line["t"] for line in log.spawned.values()), default=math.inf)

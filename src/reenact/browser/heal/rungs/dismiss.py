@@ -104,10 +104,7 @@ class DismissRung:
                 away: do.Action = do.PressKey(key="Escape")
             elif (exit_ := way_out(layer)) is not None:
                 pressed.append(layer)
-                way = exit_["described"]
-                away = do.Click(
-                    id=None, selector=exit_["selector"], timeout=PATIENCE, expect_target=None, drift=None
-                )
+                way, away = exit_["described"], _press(exit_["selector"])
             else:
                 return means.pass_on(self.name, "the layer has no safe exit", layer["described"])
             done = await arun(session.core.perform(away, "heal"))
@@ -121,14 +118,12 @@ class DismissRung:
         if not result.success and not result.delivered:
             return None
         evidence = {"reason": failed.reason, "closed": closed, "consequence": result.consequence}
-        return Mend(
-            result,
-            self.name,
-            failed.action.get("selector"),
-            dict(result.selectors or {}),
-            evidence=evidence,
-            same_element=True,
-        )
+        old, new = failed.action.get("selector"), dict(result.selectors or {})
+        return Mend(result, self.name, old, new, evidence=evidence, same_element=True)
+
+
+def _press(selector: Any) -> do.Click:
+    return do.Click(id=None, selector=selector, timeout=PATIENCE, expect_target=None, drift=None)
 
 
 def way_out(layer: Mapping[str, Any]) -> dict[str, Any] | None:
