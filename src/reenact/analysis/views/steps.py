@@ -159,15 +159,9 @@ def tokens_view(step: StepFacts) -> TokensView | None:
     return TokensView(input=usage.input, output=usage.output) if usage is not None else None
 
 
-def row(step: StepFacts, depth: int, anomalies: Sequence[str] | None = None) -> RowView:
-    """Return a step as a line of a table.
-
-    Args:
-        step: The step.
-        depth: The number of steps around it.
-        anomalies: The rules that found something; None until the recording was examined.
-    """
-    return RowView(**_fields_of_row(step, depth), anomalies=None if anomalies is None else tuple(anomalies))
+def row(step: StepFacts, depth: int) -> RowView:
+    """Return a step inside `depth` others as a line of a table, without anomalies."""
+    return RowView(**_fields_of_row(step, depth), anomalies=None)
 
 
 def _fields_of_row(step: StepFacts, depth: int) -> dict[str, Any]:

@@ -62,14 +62,11 @@ class ScriptPatch:
         return "".join(f"# {line}\n" for line in self.remarks) + self.diff()
 
 
-def suggested(
-    heals: Iterable[HealRecord], source: str | None = None, trials: Sequence[PatchTrial | None] = ()
-) -> str:
+def suggested(heals: Iterable[HealRecord], trials: Sequence[PatchTrial | None] = ()) -> str:
     """Return a unified diff of the scripts with those heals, for `patch -p0` or `git apply -p0`.
 
     Args:
         heals: In the order of time: of several heals of one call, the last verified one counts.
-        source: The text of the only script, instead of reading its file.
         trials: For each heal, the result of trying its selectors; None if they were not tried.
 
     Returns:
@@ -87,7 +84,7 @@ def suggested(
         try:
             if not file.isprintable():
                 raise ValueError("a name that a diff cannot hold")
-            data = Path(file).read_bytes() if source is None else source.encode()
+            data = Path(file).read_bytes()
         except (OSError, ValueError):
             texts.append("".join(f"# {_remark_line(heal, 'its script cannot be read')}\n" for heal in own))
             continue

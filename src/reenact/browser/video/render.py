@@ -70,10 +70,10 @@ def render(
         return video if target is None else cache.copied(video, target)
 
 
-def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Video | None:
+def kept(footage: Footage, pace: pace.Kind = "real") -> Video | None:
     """Return the kept video of a session's current state, or None."""
     with boundary.entered(None):
-        return known(_place(footage, means(), pace, mask=mask))
+        return known(_place(footage, means(), pace, mask=True))
 
 
 def _place(footage: Footage, means: Means, kind: pace.Kind, *, mask: bool) -> Path:
