@@ -74,7 +74,8 @@ _finished = threading.local()
 _SUBMITTERS = ("asyncio.", "concurrent.futures")
 """Modules that submit jobs for their callers."""
 
-_NEVER = "cancelled before it began"
+NEVER = "cancelled before it began"
+"""The name of the end of a job that was cancelled before a thread took it."""
 
 
 def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
@@ -100,7 +101,7 @@ def _submit(
     watch_races(scope)
     inner = inner_of(fn, args)
     child = scope.child("thread:" + name_of(inner, scope.run.rules))
-    if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
+    if scope.run.replaying and scope.run.handler.due(child, NEVER) is not None:
         return _never_begun(pool, child)
     load = _load_of(pool)
     # A job that only waits (`submit(event.wait)`) has no frame of the program's: its wait is the program's, if the
@@ -153,7 +154,7 @@ def _done(scope: Scope, load: _PoolLoad, future: Any) -> None:
     if future.cancelled():
         scope.run.working.discard(scope.path)
         load.remove(scope)
-        scope.run.handler.fire(scope, _NEVER)
+        scope.run.handler.fire(scope, NEVER)
     else:
         pool_workers.pass_cancelled()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 from rich.text import Text
@@ -25,9 +24,9 @@ from reenact.run.debugger import answer, debugger_views
 from reenact.run.debugger.commands import COMMANDS, command_of
 from reenact.run.debugger.machine import MachineState, Phase
 from reenact.run.driver import Driver
+from reenact.verbs.show import RANGE
 
 _AROUND = 5
-_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
 class Looking:
@@ -117,7 +116,7 @@ class Looking:
         if not rest:
             start = max(self._state.at.step - 1 - _AROUND, 0)
             return steps[start : start + 2 * _AROUND + 1]
-        match = _RANGE.fullmatch(rest)
+        match = RANGE.fullmatch(rest)
         if match is None:
             wanted = Filter(rest)
             return [step for step in steps if wanted.matches(step)]

@@ -14,9 +14,10 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_args
 
+from reenact.adapters.mcp.server_request import GREETINGS
 from reenact.core.extras import needing
 from reenact.errors import UsageError
-from reenact.server.mcp_answers import GREETINGS, ServerAnswers, UnrecordedCall
+from reenact.server.mcp_answers import ServerAnswers, UnrecordedCall
 
 with needing("mcp", "reenact mcp"):
     import uvicorn

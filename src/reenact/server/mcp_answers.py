@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reenact.adapters.mcp.server_request import KIND, MESSAGES, effect_of, server_name
+from reenact.adapters.mcp.server_request import GREETINGS, KIND, MESSAGES, effect_of, server_name
 from reenact.core.model import codec
 from reenact.core.model.divergence import Verdict
 from reenact.core.model.event import Tree
@@ -21,8 +21,6 @@ from reenact.core.replay import match
 from reenact.core.store.local import argument_of
 from reenact.errors import Departure, Divergence, UsageError
 from reenact.run.processes import rules_of
-
-GREETINGS = ("initialize", "server/discover")
 
 _FREE = {
     *GREETINGS, MESSAGES, "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe",

@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Text, and_, cast, func, not_, or_
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from reenact.core.dataclass import dataclass
+from reenact.core.store.base import Progress
 from reenact.team.deleting import HeldRecordings, erase, note, whoever
 from reenact.team.lines import TeamLines
 from reenact.team.receipts import Receipt
@@ -28,8 +29,6 @@ KEEP = "keep"
 _AT_ONCE = 50
 _DAY = 86_400
 _SECOND = 1_000_000_000
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)

@@ -17,8 +17,9 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import ID
 from reenact.core.store import chain
-from reenact.core.store.base import FILE, ID, BlobStore, Damaged, Piece, PieceTaken
+from reenact.core.store.base import FILE, BlobStore, Damaged, Piece, PieceTaken
 from reenact.core.store.intake import no_header, unfit, unfit_blob
 from reenact.core.store.local import EVENTS
 from reenact.core.store.quotas import IntakeLimits

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from reenact.core.dataclass import dataclass
-from reenact.core.store.base import ID
+from reenact.core.model.header import ID
 from reenact.errors import UsageError
 
 STORE, OBJECTS, PROJECT, CACHE = "REENACT_STORE", "REENACT_OBJECTS", "REENACT_PROJECT", "REENACT_CACHE"

@@ -18,7 +18,8 @@ from obstore.store import LocalStore as Folder
 from obstore.store import from_url
 
 from reenact.core import system
-from reenact.core.store.base import BLOB, ID
+from reenact.core.model.header import ID
+from reenact.core.store.base import BLOB
 from reenact.errors import CorruptRecording, StoreAway, UsageError
 
 if TYPE_CHECKING:

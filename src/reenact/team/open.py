@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reenact.core.extras import needing
-from reenact.core.store.base import ID
+from reenact.core.model.header import ID
 from reenact.core.store.local import LocalStore
 from reenact.core.store.writer import warn
 from reenact.errors import AmbiguousRecording, RecordingError, StoreAway, UsageError

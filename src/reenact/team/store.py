@@ -18,8 +18,9 @@ from typing import Self
 from sqlalchemy import delete, func, select
 
 from reenact.core import private
+from reenact.core.model.header import ID
 from reenact.core.store import shared
-from reenact.core.store.base import ID, Intake, Piece
+from reenact.core.store.base import Intake, Piece
 from reenact.core.store.deleted import Tombstone
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore, back_from_last

@@ -26,7 +26,8 @@ from reenact.verbs.fields import Convert, Field
 from reenact.verbs.interface import Context, VerbRoute
 from reenact.verbs.marks import Cli, Ref, WireType
 
-_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+"""A step, or a range of steps: 7, 3-9, 12-."""
 
 
 class Options(interface.Options):
@@ -184,7 +185,7 @@ def _chosen(step: str, recording: RecordedRun) -> range:
     last = len(recording.steps)
     if not step:
         return range(1, last + 1)
-    match = _RANGE.fullmatch(step)
+    match = RANGE.fullmatch(step)
     if match is None:
         raise UsageError(f"'{step}' is no step: give a number (7), or a range (3-9, 12-)")
     first = recording.step(int(match[1])).number

@@ -9,11 +9,10 @@ from typing import Any
 import anyio
 
 from reenact.adapters.mcp.inbox import Inbox, McpVersion
-from reenact.adapters.mcp.server_request import KIND, effect_of, hints_of, server_name
+from reenact.adapters.mcp.server_request import GREETINGS, KIND, effect_of, hints_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
 from reenact.core.boundary import Scope, aperform, entered
 
-_GREETINGS = ("initialize", "server/discover")
 _INITIALIZED = "notifications/initialized"
 
 
@@ -96,7 +95,7 @@ class RecordedDispatcher:
                 self._inbox.unhear(of)
         if method == "tools/list":
             self._hints |= hints_of(raw)
-        if method in _GREETINGS:
+        if method in GREETINGS:
             if answered and method == "initialize":
                 self._greeting = dict(params or {})
             await self._met(scope, raw)
@@ -138,7 +137,7 @@ class RecordedDispatcher:
 
     async def _greet(self, method: str) -> None:
         """Greet a new server before the first live request: a recording answered the greeting."""
-        if self._greeting is None or method in _GREETINGS:
+        if self._greeting is None or method in GREETINGS:
             return
         async with self._lock:
             greeting, greeted = self._greeting, self._greeted

@@ -10,6 +10,9 @@ from reenact.core.model.event import Effect
 
 KIND = "mcp"
 
+GREETINGS = ("initialize", "server/discover")
+"""The requests with which a session begins."""
+
 MESSAGES = "messages"
 """The effect whose chunks are the messages that a server sends unasked."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,6 +16,7 @@ from reenact.browser.video.finished_video import Video, known
 from reenact.browser.video.timeline import VideoTimeline
 from reenact.core import boundary, private
 from reenact.core.store import local
+from reenact.core.store.base import Progress
 from reenact.errors import MissingExtra, RecordingError, ReenactError, UsageError
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ VERSION = 4
 """Version of the rendering; kept videos of another version are made again."""
 
 Means = Literal["pyav", "ffmpeg", "page"]
-
-Progress = Callable[[int, int], None]
-"""A function that is called with the drawn milliseconds and the total."""
 
 
 def render(

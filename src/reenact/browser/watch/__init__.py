@@ -11,13 +11,13 @@ from reenact.analysis.diff import compare
 from reenact.browser.camera.footage import Footage, sessions
 from reenact.browser.video import Video, means, render
 from reenact.browser.video.pace import KINDS, Kind
-from reenact.browser.video.render import Progress
 from reenact.browser.watch import html
 from reenact.browser.watch.content import WatchContent, film, images_of
 from reenact.browser.watch.pairs import pairs
 from reenact.core.query.facts import RecordingFacts
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import local
+from reenact.core.store.base import Progress
 from reenact.errors import UsageError
 
 __all__ = ["write"]

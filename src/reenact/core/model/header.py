@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from reenact.core.patterns import lazy
+
+ID = lazy(r"[\w-]{1,64}", re.ASCII)
+"""The pattern of a recording's id."""
 
 
 def program_of(header: Mapping[str, Any]) -> Mapping[str, Any]:

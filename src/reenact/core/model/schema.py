@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from itertools import starmap
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ from typing import Any, TypeAlias
 from reenact.core.model import storable
 from reenact.core.model.codec.written import nested
 from reenact.core.model.event import Tree
+from reenact.core.model.header import ID
 from reenact.core.patterns import lazy
 
 DEEPEST = 200
@@ -25,7 +25,6 @@ TAGS, TAG = 1000, 1000
 """The maximum number of a recording's tags, and of the characters in each."""
 
 _MOST = 1 << 53
-_ID = lazy(r"[\w-]{1,64}", re.ASCII)
 _HEX = lazy(r"(?:[0-9a-f]{2}){0,128}")
 _ADDRESS = lazy(r"sha256:[0-9a-f]{64}")
 
@@ -230,7 +229,7 @@ def _tags(value: Tree) -> bool:
 
 @means("an id (letters, digits, `_` and `-`, at most 64)")
 def _id(value: Tree) -> bool:
-    return type(value) is str and _ID.fullmatch(value) is not None
+    return type(value) is str and ID.fullmatch(value) is not None
 
 
 @means("hex digits")

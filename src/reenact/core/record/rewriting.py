@@ -20,10 +20,10 @@ from reenact.core.model.log import Log
 from reenact.core.model.patch import patched
 from reenact.core.patterns import lazy
 from reenact.core.redact import LateSecrets
+from reenact.core.store.base import NAMED_BLOB
 from reenact.core.unpack import Unpacker
 from reenact.errors import TooLarge
 
-_ADDRESS = lazy(rb'"sha256:([0-9a-f]{64})"')
 _KIND = lazy(rb'\{"event":"(\w+)"')
 _BASES = lazy(rb'\{"\$(?:same":|text":\[|items":\[)(\d+)')
 _CALL = lazy(rb'\{"event":"\w+","call":(\d+)')
@@ -65,7 +65,7 @@ class Rewriting:
         whole = b"\n".join(lines)
         self._clean_blobs(whole)
         found = list(lines)
-        if self.moved and _ADDRESS.search(whole):
+        if self.moved and NAMED_BLOB.search(whole):
             found = [self._with_new_addresses(line) for line in found]
         found = [self._without_texts(line) for line in found]
         clean = [self._late.line(line) for line in found]
@@ -167,7 +167,7 @@ class Rewriting:
     # -- blobs -----------------------------------------------------------------------------------------------
 
     def _clean_blobs(self, whole: bytes) -> None:
-        for match in _ADDRESS.finditer(whole):
+        for match in NAMED_BLOB.finditer(whole):
             digest = match[1]
             if digest in self._looked:
                 continue
@@ -194,7 +194,7 @@ class Rewriting:
 
     def _with_new_addresses(self, line: bytes) -> bytes:
         """Return a line with the new addresses; the same object if it names none of them."""
-        named = {match[1] for match in _ADDRESS.finditer(line)} & self.moved.keys()
+        named = {match[1] for match in NAMED_BLOB.finditer(line)} & self.moved.keys()
         if not named:
             return line
         if line.startswith(b'{"event":"files"'):
@@ -247,7 +247,7 @@ class Rewriting:
 
 def moved_to(line: bytes, moved: Mapping[bytes, bytes]) -> bytes:
     """Return an event with the new addresses of blobs in the place of the old ones."""
-    for digest in {match[1] for match in _ADDRESS.finditer(line)} & moved.keys():
+    for digest in {match[1] for match in NAMED_BLOB.finditer(line)} & moved.keys():
         line = line.replace(digest, moved[digest])
     return line
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.marks import CASELESS, MarkPattern
+from reenact.core.redact.name_forms import GAP
 from reenact.core.redact.names import Names, dense, is_placeholder
 from reenact.core.redact.text import FoundSecret, Look, hit, is_json, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
@@ -22,10 +23,9 @@ _NOTHING = 0.5  # looks that are given back where a word is no statement
 _FAR = 65536  # bytes between the columns and rows that stand before them
 _MOST_COLUMNS = 200
 _LOOKS_A_VALUE = 0.4
-_GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _SQL = lazy(
     rb"(?:into|copy)\b[^()]{1,300}?\((?P<columns>[^()]{1,4000})\)"
-    + _GAP
+    + GAP
     + rb"(?:overriding[a-z ]{1,30})?(?:(?P<values>values?)|from\s{1,4}stdin[^;\r\n\\]{0,200};?)",
     re.IGNORECASE,
 )
@@ -35,16 +35,16 @@ _SQL_TEXT = (
     rb"|(?P<slashes>\\{0,15})\"(?P<quoted>[^\"\\]*+)(?P=slashes)\")"
 )
 _SQL_OTHER = rb"(?P<other>[^\s,()'\"\\][^,()'\"\\]{0,200}+(?:\([^()'\"]{0,100}\))?)"
-_ROW_OPENS = lazy(_GAP + rb",?" + _GAP + rb"\(")
+_ROW_OPENS = lazy(GAP + rb",?" + GAP + rb"\(")
 _CLOSE = rb"\\{0,15}\""
 _BEFORE_A_NAME = lazy(rb"[\"']\\*+(?:\s|[nrt]\\{1,15})*+[,\[]")
 _HEADER = lazy(
     rb"\["
-    + _GAP
+    + GAP
     + rb"(?:(?P<slashes>\\{0,15})\"[^\"\\\[\]{}]{0,80}(?P=slashes)\""
-    + _GAP
+    + GAP
     + rb",?"
-    + _GAP
+    + GAP
     + rb"){2,200}+\]"
 )
 _NAMES = lazy(rb"\"([^\"\\\[\]{}]{0,80})\\{0,15}\"")
@@ -53,9 +53,7 @@ _COLUMNS_BEHIND = lazy(
     re.IGNORECASE,
 )
 _LIST_BEHIND = lazy(rb"(?:\s|[nrt]\\{1,15})*+\[")
-_ROWS = lazy(
-    rb"\"(?:rows|data|values|records|body)" + _CLOSE + _GAP + rb":" + _GAP + rb"\[(?=" + _GAP + rb"\[)"
-)
+_ROWS = lazy(rb"\"(?:rows|data|values|records|body)" + _CLOSE + GAP + rb":" + GAP + rb"\[(?=" + GAP + rb"\[)")
 
 
 def row_marks(names: Names) -> Iterator[tuple[MarkPattern, Look]]:
@@ -105,7 +103,7 @@ def _bare_name(column: bytes) -> bytes:
 @lru_cache(maxsize=2)
 def _sql_value(*, json_: bool) -> re.Pattern[bytes]:
     text = _SQL_TEXT % (b'"' if json_ else b"")
-    return compiled(_GAP + rb"(?:" + text + rb"|" + _SQL_OTHER + rb")?" + _GAP + rb"(?P<end>[,)])", re.DOTALL)
+    return compiled(GAP + rb"(?:" + text + rb"|" + _SQL_OTHER + rb")?" + GAP + rb"(?P<end>[,)])", re.DOTALL)
 
 
 def _sql_rows(data: bytes, at: int, kinds: dict[int, str], work: Work) -> Iterator[FoundSecret]:
@@ -220,7 +218,7 @@ def _row(slashes: int, secret: tuple[int, ...], count: int) -> re.Pattern[bytes]
         other = rb"[^\s,\[\]{}\"\\]++|\[" + inner + rb"\]|\{" + inner + rb"\}"
         cells.append(rb"(?:" + quote + group + text + rb")" + quote + rb"|" + other + rb")")
     return compiled(
-        _GAP + rb",?" + _GAP + rb"\[" + _GAP + (_GAP + rb"," + _GAP).join(cells) + _GAP + rb"\]", re.DOTALL
+        GAP + rb",?" + GAP + rb"\[" + GAP + (GAP + rb"," + GAP).join(cells) + GAP + rb"\]", re.DOTALL
     )
 
 

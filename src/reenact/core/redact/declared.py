@@ -10,39 +10,38 @@ from collections.abc import Iterator
 
 from reenact.core.patterns import compiled, lazy
 from reenact.core.redact.marks import CASELESS, MarkPattern
+from reenact.core.redact.name_forms import END_OF_LINE, GAP
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.siblings import object_around
 from reenact.core.redact.text import FoundSecret, Look, close, hit, level_of, plain
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _REACH = 8192  # bytes on each side that are searched for the declared secret
-_GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _CLOSE = rb"\\{0,15}\""
 _OPEN = rb"(?P<slashes>\\{0,15})(?P<open>\")"
-_TRUE = lazy(_CLOSE + _GAP + rb":" + _GAP + rb"true")
-_VALUE = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
-_INNER_VALUE = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
-_MEMBER = lazy(rb"[:\[,]" + _GAP + _OPEN)
-_PATHS = lazy(_CLOSE + _GAP + rb":" + _GAP + rb"\[[^\]{}]{0,100}+\{")
-_PATH = lazy(rb"\"value" + _CLOSE + _GAP + rb":" + _GAP + rb"\\{0,15}\"([\w\-]{1,80})\\{0,15}\"")
+_TRUE = lazy(_CLOSE + GAP + rb":" + GAP + rb"true")
+_VALUE = lazy(rb"\"value" + _CLOSE + GAP + rb":" + GAP + _OPEN)
+_INNER_VALUE = lazy(rb"\"value" + _CLOSE + GAP + rb":" + GAP + rb"\Z")
+_MEMBER = lazy(rb"[:\[,]" + GAP + _OPEN)
+_PATHS = lazy(_CLOSE + GAP + rb":" + GAP + rb"\[[^\]{}]{0,100}+\{")
+_PATH = lazy(rb"\"value" + _CLOSE + GAP + rb":" + GAP + rb"\\{0,15}\"([\w\-]{1,80})\\{0,15}\"")
 _KIND_BEHIND = lazy(rb"(?:[\"']\\*+)?\s*+:(?:\s*+[\"']\\*+)?dnik")
 _KIND_ENDS = lazy(rb"[\"'\s\\,}]|\Z")
-_DATA = lazy(rb"\"(?:data|stringData)" + _CLOSE + _GAP + rb":" + _GAP + rb"\Z")
-_EOL = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
+_DATA = lazy(rb"\"(?:data|stringData)" + _CLOSE + GAP + rb":" + GAP + rb"\Z")
 _DATA_LINES = lazy(
     (
         rb"(?:\A|(?<=[\n\"])|(?<=\\n))(?P<outer>[ ]{0,20})(?:data|stringData):[ \t]*+"
         rb"(?P<lines>(?:EOL(?P=outer)[ ]{1,20}[^\r\n\\\"]{1,4000}+(?:\\*+\"[^\r\n\\\"]{0,4000}+\\*+\"(?=EOL|\Z))?)++)"
-    ).replace(b"EOL", _EOL)
+    ).replace(b"EOL", END_OF_LINE)
 )
 _LINE = lazy(
     rb"[\w.\-]{1,253}:[ \t]{1,4}(?:\\*+[\"'])?(?P<secret>[^\s\"'\\|>{&*!][^\s\"'\\]{3,})(?:\\*+[\"'])?"
 )
 _BLOCK_LINE = lazy(
     rb"[\w.\-]{1,253}:[ \t]{1,4}[|>][+\-0-9]{0,2}"
-    + _EOL
+    + END_OF_LINE
     + rb"(?P<indent>[ ]{2,40})(?P<secret>[^\r\n\\\"]++(?:EOL(?P=indent)[^\r\n\\\"]++)*+)".replace(
-        b"EOL", _EOL
+        b"EOL", END_OF_LINE
     )
 )
 _WIFI = lazy(
@@ -66,7 +65,7 @@ def _texts(data: bytes, start: int, end: int, work: Work) -> Iterator[FoundSecre
     for found in _MEMBER.finditer(data, start, end):
         work.spend(1)
         last = close(data, found.end(), 0x22, level_of(found["slashes"]), work)
-        if last is None or compiled(_CLOSE + _GAP + rb":").match(data, last):
+        if last is None or compiled(_CLOSE + GAP + rb":").match(data, last):
             continue
         yield from _text(data, found.end(), last, level_of(found["slashes"]), work)
 
@@ -108,7 +107,7 @@ def _attributes(data: bytes, at: int, work: Work) -> Iterator[FoundSecret]:
     for name in {found[1] for found in _PATH.finditer(data, at, end)}:
         work.spend(LOOKS_A_HIT)
         work.read(at - begin)
-        member = compiled(rb"\"" + re.escape(name) + _CLOSE + _GAP + rb":" + _GAP + _OPEN)
+        member = compiled(rb"\"" + re.escape(name) + _CLOSE + GAP + rb":" + GAP + _OPEN)
         for found in member.finditer(data, begin, at):
             level = level_of(found["slashes"])
             last = close(data, found.end(), 0x22, level, work)

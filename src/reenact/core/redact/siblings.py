@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from reenact.core.patterns import lazy
+from reenact.core.redact.name_forms import GAP
 from reenact.core.redact.names import is_placeholder
 from reenact.core.redact.text import close, level_of
 from reenact.core.redact.work import LOOKS_A_HIT, Work
 
 _BRACES_A_LOOK = 6
 _REACH = 512  # bytes on each side of the name that are searched for members of its object
-_GAP = rb"(?:\s|\\{1,15}[nrt])*+"
 _NAMES = (
     b"name", b"key", b"field", b"id", b"label", b"header", b"param", b"parameter", b"variable", b"property",
     b"attribute", b"option", b"selector", b"element", b"input", b"locator", b"target",
@@ -33,9 +33,9 @@ _OF_INPUTS = frozenset(
 
 _VALUE = lazy(
     rb"[\"'](?P<of>value|val|text)\\{0,15}[\"']"
-    + _GAP
+    + GAP
     + rb":"
-    + _GAP
+    + GAP
     + rb"(?P<slashes>\\{0,15})(?P<open>[\"'])",
     re.IGNORECASE,
 )
@@ -47,7 +47,7 @@ _LINES_BEFORE = lazy(
 )
 _DEFAULT = lazy(
     rb"\\{0,15}[\"']"
-    + _GAP
+    + GAP
     + rb"\{(?:[^{}]{0,400}?[\s{n])??default\s{0,20}=\s{0,20}(?P<slashes>\\{0,15})(?P<open>[\"'])"
 )
 

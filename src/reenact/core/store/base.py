@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from reenact.core.query.recorded_run import RecordedRun
     from reenact.core.query.summary import Summary
 
-ID = lazy(r"[\w-]{1,64}", re.ASCII)
-"""The pattern of a recording's id."""
-
 FILE = lazy(r"events(\.[\w-]{1,64})?\.jsonl|(session|labels)\.[\w-]{1,64}\.jsonl", re.ASCII)
 """The pattern of the names of a recording's line files."""
 
 BLOB = lazy(r"sha256:([0-9a-f]{64})")
 """A blob's address."""
+
+NAMED_BLOB = lazy(rb'"sha256:([0-9a-f]{64})"')
+"""A blob's address as a text of JSON."""
 
 LARGEST = 64 << 20
 """The maximum number of bytes of a blob."""

@@ -20,10 +20,11 @@ from pathlib import Path
 
 from reenact.core import private
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import ID
 from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
 from reenact.core.store import shared
-from reenact.core.store.base import ID, Progress
+from reenact.core.store.base import NAMED_BLOB, Progress
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore, load
@@ -35,7 +36,6 @@ _OLD = 3600.0
 """Seconds without a change after which a file being written counts as abandoned."""
 
 _BLOCK = 1 << 20
-_NAMED = lazy(rb'"sha256:([0-9a-f]{64})"')
 _NEEDED = lazy(rb'"\$?blob":\s*"sha256:([0-9a-f]{64})"')
 _DIGEST = lazy(r"[0-9a-f]{64}")
 _PART = lazy(r"\.part$|^[0-9a-f]{64}\.")
@@ -92,7 +92,7 @@ class StoreCheck:
         """Check the whole folder."""
         folders = self._folders()
         for folder in folders:
-            named = _digests(folder, _NAMED)
+            named = _digests(folder, NAMED_BLOB)
             for place in (folder, *shared.ancestors(folder)):
                 self._wanted.setdefault(place.name, set()).update(named)
         for number, folder in enumerate(folders):

@@ -19,8 +19,8 @@ import orjson
 
 from reenact.core import private, system
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import ID
 from reenact.core.model.storable import integer, storable
-from reenact.core.store.base import ID
 
 LASTS = 10 * 365 * 86_400
 """The seconds for which a tombstone is in force."""

@@ -19,8 +19,9 @@ import orjson
 
 from reenact.core import private, system
 from reenact.core.model.event import FORMAT
+from reenact.core.model.header import ID
 from reenact.core.store import chain
-from reenact.core.store.base import BLOB, FILE, ID, Damaged, Piece, PieceTaken
+from reenact.core.store.base import BLOB, FILE, Damaged, Piece, PieceTaken
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.quotas import IntakeLimits, StoredSizes

@@ -15,11 +15,12 @@ from typing import Any
 import orjson
 
 from reenact.core import system
+from reenact.core.model.header import ID
 from reenact.core.model.storable import storable, why_not
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import Labels
 from reenact.core.store import chain
-from reenact.core.store.base import ID, Intake, Piece
+from reenact.core.store.base import Intake, Piece
 from reenact.errors import ReenactError, UsageError
 
 PATTERN = lazy(r"labels\.[\w-]{1,64}\.jsonl", re.ASCII)

@@ -20,6 +20,7 @@ from reenact.core.dataclass import dataclass
 from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
 from reenact.core.store import chain
+from reenact.core.store.base import NAMED_BLOB
 from reenact.errors import CorruptRecording, UsageError
 
 EVENTS = "events.jsonl"
@@ -41,7 +42,6 @@ The limit of a larger parent is twice its size.
 
 _ID = lazy(r"[\w-]{1,64}")
 _SHORT = 64
-_BLOB = lazy(rb'"sha256:([0-9a-f]{64})"')
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -195,7 +195,7 @@ def shares(folder: Path) -> bool:
 
 def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
     """Copy the blobs that these lines name into a recording's folder, unless they are there."""
-    for digest in {match[1].decode() for match in _BLOB.finditer(data)}:
+    for digest in {match[1].decode() for match in NAMED_BLOB.finditer(data)}:
         place = Path("blobs", digest[:2], digest)
         if (target / place).exists():
             continue

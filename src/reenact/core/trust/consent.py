@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from reenact.core.model.header import program_of
+from reenact.core.model.header import ID, program_of
 from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.trust.book import Book
@@ -25,7 +25,6 @@ OPTION = "--run-foreign"
 
 _EVENTS = "events.jsonl"
 _FILE = lazy(r"events(\.[\w-]+)?\.jsonl", re.ASCII)
-_ID = lazy(r"[\w-]{1,64}", re.ASCII)
 _SHOWN = 4000
 _BLOCK = 1 << 20
 _BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI", "BN"}
@@ -164,7 +163,7 @@ def _parent(folder: Path) -> Path | None:
             parent = orjson.loads(file.readline()).get("parent")
     except (OSError, ValueError, AttributeError):
         return None
-    if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
+    if not isinstance(parent, dict) or not ID.fullmatch(str(parent.get("id") or "")):
         return None
     found = folder.parent / str(parent["id"])
     return found if (found / _EVENTS).is_file() else None

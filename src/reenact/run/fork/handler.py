@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from reenact.adapters.thread_pools import NEVER
 from reenact.core.boundary import NO_ORDER, Answer, Handler, LockOrder, Run, Scope, Ticket
 from reenact.core.boundary.turnstile.forking_turns import ForkingTurnstile
 from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
@@ -29,8 +30,6 @@ from reenact.run.fork.reruns import Reruns
 from reenact.run.fork.sharing import Sharing
 from reenact.run.fork.started import around
 from reenact.run.gate import LiveGate
-
-_NEVER = "cancelled before it began"
 
 
 class Forker(Handler):
@@ -221,7 +220,7 @@ class Forker(Handler):
             return None
         place = self.replayer.due(scope, name)
         behind = place is not None and self._at is not None and place >= self._at.place
-        if name == _NEVER and behind and self._edit is None:
+        if name == NEVER and behind and self._edit is None:
             # After the step, the fork itself decides if a job is cancelled.
             return None
         return place

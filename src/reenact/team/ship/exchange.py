@@ -7,14 +7,14 @@ resumes at its last position, and nothing is copied twice.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
 from reenact.core.dataclass import dataclass
 from reenact.core.store import shared
-from reenact.core.store.base import Piece
+from reenact.core.store.base import Piece, Progress
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.intake import RECEIVED, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
@@ -29,8 +29,6 @@ from reenact.team.store import TeamStore
 _TOGETHER = 100
 _TRIES = 20
 _MANY = 1000
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)

@@ -8,15 +8,14 @@ from pathlib import Path
 import orjson
 
 from reenact.core import system
-from reenact.core.patterns import lazy
 from reenact.core.store import chain, shared
+from reenact.core.store.base import NAMED_BLOB
 from reenact.core.store.local import EVENTS
 from reenact.errors import CorruptRecording
 from reenact.team.ship.upload_format import FILE
 
 _SAME = b'{"event":"same"'
 _SEALED = b'{"event":"sealed"'
-_BLOB = lazy(rb'"sha256:([0-9a-f]{64})"')
 _AT_ONCE = 1 << 20
 _SHARED_AT_ONCE = 200
 _END = 1 << 16
@@ -148,7 +147,7 @@ def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
     The file belongs to the recording or to a parent of it.
     """
     above: list[Path] | None = None
-    for digest in dict.fromkeys(match[1].decode() for match in _BLOB.finditer(data)):
+    for digest in dict.fromkeys(match[1].decode() for match in NAMED_BLOB.finditer(data)):
         place = Path("blobs", digest[:2], digest)
         if (folder / place).is_file():
             yield f"sha256:{digest}", folder / place

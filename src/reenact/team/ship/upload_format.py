@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-from reenact.core.store.base import BLOB, FILE, ID, LARGEST, Piece, PieceTaken, Status
+from reenact.core.model.header import ID
+from reenact.core.store.base import BLOB, FILE, LARGEST, Piece, PieceTaken, Status
 
 __all__ = [
     "API",

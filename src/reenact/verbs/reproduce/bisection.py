@@ -22,12 +22,11 @@ from reenact.core.replay.mixing import NEITHER, OTHERS_LIKE, OWN
 from reenact.core.store.local import argument_of
 from reenact.errors import Departure, UsageError
 from reenact.run.api.forking import load
+from reenact.run.api.replaying import Source
 from reenact.run.launch import STDOUT, Options
 from reenact.run.plan import MIX
 from reenact.verbs.reproduce.outcome_check import Check, Predicate, by_command, by_output, by_predicate
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun, where
-
-Source = str | os.PathLike[str] | RecordedRun
 
 TRIALS = 40
 """The default maximum number of trials."""

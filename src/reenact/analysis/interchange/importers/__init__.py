@@ -39,6 +39,7 @@ from reenact.core import private
 from reenact.core.dataclass import dataclass
 from reenact.core.model.event import Tree
 from reenact.core.store import bundle, shared
+from reenact.core.store.base import Progress
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
 from reenact.core.store.reading import PAGE, is_page
 from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
@@ -55,8 +56,6 @@ __all__ = [
     "runs",
     "runs_of",
 ]
-
-Progress = Callable[[int, int], None]
 
 Joins = Callable[[str], Repository | None]
 """Returns the repository that is joined to a session of that folder, or None."""
