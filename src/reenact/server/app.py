@@ -56,8 +56,8 @@ from reenact.server.routes import (
     uploads,
 )
 from reenact.server.routes.browsing import browsing
-from reenact.server.routes.common import API
 from reenact.server.settings import Settings
+from reenact.team.ship.upload_format import API
 
 if TYPE_CHECKING:
     from reenact.server.presigned import PresignedFiles

@@ -30,7 +30,7 @@ from reenact.server.pipe import MessagePipe
 from reenact.server.readers import TOO_LONG, ForwardedRequest, OutOfMemory, ReaderAnswer, ReaderCall
 from reenact.server.refusals import misshapen, refusal
 from reenact.server.routes import conversation, derived, events, recordings, steps
-from reenact.server.routes.common import API
+from reenact.team.ship.upload_format import API
 
 if sys.platform != "win32":
     import resource

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, cast, func, or_, select, text, true
+from sqlalchemy import and_, cast, func, or_, select, text, true
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Text
 
@@ -25,6 +25,7 @@ from reenact.core.store.details import PARTS, Details
 from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
 from reenact.team.columns import fit, unfit
+from reenact.team.conditions import Condition
 from reenact.team.lines import LATER, LINE, TeamLines
 from reenact.team.plan import SearchPlan, Step
 from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS
@@ -59,7 +60,6 @@ _NEIGHBOURS = text(f"""
 """)  # noqa: S608
 
 Row = Any
-Condition = ColumnElement[bool]
 
 
 class TeamIndex(TeamLines):

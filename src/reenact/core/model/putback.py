@@ -9,7 +9,7 @@ from typing import Any
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
 
-_TOKEN = "[[secret:"  # noqa: S105 - how a secret's place-holder begins
+SECRET_BEGINS = "[[secret:"  # noqa: S105 - how a secret's place-holder begins
 
 
 def put_back(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
@@ -124,7 +124,7 @@ def _fields(live: Any, tree: Tree) -> Mapping[str, Tree] | None:
 
 def _is_hole(tree: Tree) -> bool:
     if isinstance(tree, str):
-        return _TOKEN in tree
+        return SECRET_BEGINS in tree
     return isinstance(tree, dict) and len(tree) == 1 and ("$unkept" in tree or "$secret" in tree)
 
 

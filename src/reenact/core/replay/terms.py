@@ -9,11 +9,10 @@ from typing import Any
 from reenact.core.model import codec
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import Log
+from reenact.core.model.putback import SECRET_BEGINS
 from reenact.core.redact import Redactor
 from reenact.core.replay import match
 from reenact.errors import Mismatch
-
-_MASK = "[[secret:"
 
 
 class Terms:
@@ -28,7 +27,7 @@ class Terms:
         self._redactor = redactor
         paths = [path for path, _ in (*log.fired, *log.draws)]
         names = [name for call in log.calls.values() for name in (call.called["at"], call.called["name"])]
-        self.masked = _MASK in "\n".join((*paths, *names))
+        self.masked = SECRET_BEGINS in "\n".join((*paths, *names))
         """True if names of scopes or questions held secrets."""
         self._names: dict[str, str] = {}
         self._learnt = 0
@@ -79,7 +78,7 @@ class Terms:
         found = [
             self._redactor.recognise(one.recorded, one.actual)
             for one in differences
-            if isinstance(one.recorded, str) and isinstance(one.actual, str) and _MASK in one.recorded
+            if isinstance(one.recorded, str) and isinstance(one.actual, str) and SECRET_BEGINS in one.recorded
         ]
         return any(found)
 

@@ -25,6 +25,7 @@ from reenact.core.store.base import BLOB, FILE, Damaged, Piece, PieceTaken
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.quotas import IntakeLimits, StoredSizes
+from reenact.core.store.shared import SAME
 
 RECEIVED = "received"
 """The file in a received recording's folder that is touched while its sender writes."""
@@ -32,7 +33,6 @@ RECEIVED = "received"
 _BLOCK = 4096
 """Bytes to read at once in search of the last newline; doubled while there is none."""
 
-_SAME = b'{"event":"same"'
 _AGAIN = 5.0
 """Seconds between two marks that a recording is being written."""
 
@@ -232,7 +232,7 @@ def unfit(piece: Piece) -> str:
         return problem
     if not piece.data.endswith(b"\n"):
         return "a piece ends with a line"
-    if piece.data.startswith(_SAME) or b"\n" + _SAME in piece.data:
+    if piece.data.startswith(SAME) or b"\n" + SAME in piece.data:
         return "a fork is sent whole, with its parent's lines"
     return ""
 

@@ -17,6 +17,7 @@ import orjson
 
 from reenact.core import private, system
 from reenact.core.dataclass import dataclass
+from reenact.core.model.header import ID
 from reenact.core.model.storable import storable
 from reenact.core.patterns import lazy
 from reenact.core.store import chain
@@ -28,7 +29,8 @@ EVENTS = "events.jsonl"
 _TAIL = 1 << 20
 """Bytes at the end of a file that are searched for its seal."""
 
-_SAME = b'{"event":"same"'
+SAME = b'{"event":"same"'
+"""The beginning of a line that refers to a line of the parent."""
 _REFERENCE = lazy(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
 MOST = 100
@@ -40,7 +42,6 @@ _LEAST = 64_000_000
 The limit of a larger parent is twice its size.
 """
 
-_ID = lazy(r"[\w-]{1,64}")
 _SHORT = 64
 
 
@@ -78,7 +79,7 @@ class Parentage:
 
 def reference(line: int) -> bytes:
     """Return the line that stands for a line of the parent."""
-    return _SAME + b',"line":%d}' % line
+    return SAME + b',"line":%d}' % line
 
 
 def origin(header: Any) -> Parentage | None:
@@ -88,7 +89,7 @@ def origin(header: Any) -> Parentage | None:
     """
     parent = header.get("parent") if isinstance(header, Mapping) else None
     # The id becomes the name of a folder, and a header may be foreign.
-    if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
+    if not isinstance(parent, dict) or not ID.fullmatch(str(parent.get("id") or "")):
         return None
     step = parent.get("step")
     known = isinstance(step, int) and not isinstance(step, bool) and abs(step) < 1 << 53
@@ -121,13 +122,13 @@ def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
 
     Raises CorruptRecording if the parent, or one of these lines, is missing.
     """
-    if _SAME not in data:
+    if SAME not in data:
         return data
     lines = data.split(b"\n")
     parent: list[bytes] | None = None
     left = 0
     for place, line in enumerate(lines):
-        if not line.startswith(_SAME):
+        if not line.startswith(SAME):
             continue
         found = _REFERENCE.fullmatch(line)
         if found is None:
@@ -188,7 +189,7 @@ def parent_of(folder: Path) -> Path | None:
 def shares(folder: Path) -> bool:
     """Return True if a recording cannot be read without its parent."""
     try:
-        return origin(_header(folder)) is not None and _SAME in read(folder / EVENTS)
+        return origin(_header(folder)) is not None and SAME in read(folder / EVENTS)
     except (OSError, CorruptRecording):
         return False
 

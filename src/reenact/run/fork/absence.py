@@ -9,6 +9,7 @@ from typing import Any
 
 from reenact.core.messages import asks_model
 from reenact.core.model.event import Effect, Failure, Outcome, Value
+from reenact.core.model.putback import SECRET_BEGINS
 
 _UNREACHABLE = {
     errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EADDRNOTAVAIL,
@@ -20,7 +21,6 @@ _NAMES = {
 """The errors of HTTP libraries and SDKs for it; none of them need be installed."""
 
 _KEYS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-_TOKEN = "[[secret:"  # noqa: S105 - how the place of a secret is marked
 
 
 def keyless(effect: Effect) -> str:
@@ -32,7 +32,7 @@ def keyless(effect: Effect) -> str:
     if effect.kind != "http" or not asks_model(effect.kind, effect.name) or not isinstance(headers, dict):
         return ""
     for name in _KEYS:
-        if _TOKEN in str(headers.get(name) or ""):
+        if SECRET_BEGINS in str(headers.get(name) or ""):
             return "recordings contain no API keys, and none is set here"
     return ""
 

@@ -14,9 +14,6 @@ from reenact.server.library import ID
 from reenact.server.readers import ForwardedRequest, Readers
 from reenact.server.refusals import refusals
 
-API = "/api/v1"
-"""The beginning of the paths of all routes."""
-
 Id = Annotated[
     str, Path(description="A recording's id, whole.", pattern=f"^{ID.pattern}$", examples=["q0k4z8m1tx"])
 ]

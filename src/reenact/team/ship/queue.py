@@ -19,9 +19,7 @@ import orjson
 
 from reenact.core import private, system
 from reenact.core.dataclass import dataclass
-from reenact.core.patterns import lazy
-
-_ID = lazy(r"[\w-]{1,64}")
+from reenact.core.model.header import ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class Queue:
         except OSError:
             return []
         for name in names:
-            if not _ID.fullmatch(name):
+            if not ID.fullmatch(name):
                 continue
             try:
                 told = orjson.loads((self._queue / name).read_bytes())

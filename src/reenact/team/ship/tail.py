@@ -14,7 +14,6 @@ from reenact.core.store.local import EVENTS
 from reenact.errors import CorruptRecording
 from reenact.team.ship.upload_format import FILE
 
-_SAME = b'{"event":"same"'
 _SEALED = b'{"event":"sealed"'
 _AT_ONCE = 1 << 20
 _SHARED_AT_ONCE = 200
@@ -107,7 +106,7 @@ class Tail:
                 data += file.readline()
         data = data[: data.rfind(b"\n") + 1]
         self._ends = {len(data): data[-chain.LENGTH - 1 :]}
-        if not (data.startswith(_SAME) or b"\n" + _SAME in data) or not self._forked():
+        if not (data.startswith(shared.SAME) or b"\n" + shared.SAME in data) or not self._forked():
             return data, len(data)
         lines = data.splitlines(keepends=True)[:_SHARED_AT_ONCE]
         data, header = b"".join(lines), self._header or b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,12 +19,11 @@ from reenact.browser.heal.harden.script_run import ScriptAction, ScriptRun, run
 from reenact.browser.heal.harden.trial import PageChange, StepTrial, attempt
 from reenact.browser.heal.harden.worst import WorstChange, worst
 from reenact.browser.session.session import Session
+from reenact.core.store.base import Progress
 from reenact.errors import RecordingError, UsageError
 
 MUTATIONS = 4
 """Number of changes tried for each step by default."""
-
-Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def harden(
     *,
     mutations: int = MUTATIONS,
     seed: int = 0,
-    told: Told = lambda *_: None,
+    told: Progress = lambda *_: None,
 ) -> Hardened:
     """Run and record an unchanged script, then run each of its steps on changed pages.
 
@@ -113,7 +112,7 @@ def harden(
     return asyncio.run(_hardened(course, mutations, seed, told))
 
 
-async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Told) -> Hardened:
+async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Progress) -> Hardened:
     served = _served(course)
     why_live = "" if served else "the recording keeps no pages"
     async with _session(course) as session:
@@ -169,7 +168,7 @@ def _session(course: ScriptRun) -> Session:
 
 
 async def _tried(
-    track: RepeatedSession, step: ScriptAction, mutations: int, seed: int, told: Told
+    track: RepeatedSession, step: ScriptAction, mutations: int, seed: int, told: Progress
 ) -> StepTrials:
     assert isinstance(step.action, do.Aimed)
     draw = random.Random(f"{seed} {step.number}")
