@@ -17,6 +17,7 @@ from reenact.analysis.views.values import pretty
 from reenact.core.dataclass import dataclass
 from reenact.core.messages import Message
 from reenact.core.model.plain import compact, parsed
+from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 TEXT = 20_000
@@ -122,27 +123,12 @@ class Talk:
             "depth": depth,
             "process": step.step.log.process,
         }
-        before, after = step_pictures.beside(self.facts, step)
         if turn is not None:
-            holder = step_pictures.holder([message.text for message in turn.new])
-            for place, message in enumerate(turn.new):
-                held = _pictured(before if place == holder else [])
-                if held or not self._given(message, step):
-                    yield ItemView(**about, part="asked", **_said(message), **held, dropped=0)
-            answer = turn.call.answer or Message("assistant")
-            yield ItemView(
-                **about,
-                part="answer",
-                **_said(answer),
-                **_pictured(after),
-                dropped=turn.dropped,
-                model=turn.call.model or None,
-                error=turn.call.problem or step.error or None,
-                **_ended(step),
-            )
+            yield from self._of_turn(step, turn, about)
             return
         if self._carries(step):
             return
+        before, after = step_pictures.beside(self.facts, step)
         came = browsed.sentences(step.output) if call.kind in browsed.KINDS else ""
         if not came and step.output is not None:
             came = pretty(step.output)
@@ -157,6 +143,25 @@ class Talk:
             more=more,
             **_pictured([*before, *after]),
             error=step.error or None,
+            **_ended(step),
+        )
+
+    def _of_turn(self, step: StepFacts, turn: Turn, about: dict[str, Any]) -> Iterator[ItemView]:
+        before, after = step_pictures.beside(self.facts, step)
+        holder = step_pictures.holder([message.text for message in turn.new])
+        for place, message in enumerate(turn.new):
+            held = _pictured(before if place == holder else [])
+            if held or not self._given(message, step):
+                yield ItemView(**about, part="asked", **_said(message), **held, dropped=0)
+        answer = turn.call.answer or Message("assistant")
+        yield ItemView(
+            **about,
+            part="answer",
+            **_said(answer),
+            **_pictured(after),
+            dropped=turn.dropped,
+            model=turn.call.model or None,
+            error=turn.call.problem or step.error or None,
             **_ended(step),
         )
 
