@@ -15,7 +15,7 @@ from reenact.errors import RecordingError, UsageError
 from reenact.run.api.forking import Recording, load
 from reenact.run.files.disk import disk_of, keeping
 from reenact.run.fork.edit import parse
-from reenact.run.fork.point import point
+from reenact.run.fork.point import ForkPoint, point
 from reenact.run.launch import correct, failure_in, folder, reports_in
 from reenact.run.launch.options import Forked
 from reenact.run.launch.process import Start, aside, ending_of, run, shown, terminal_here
@@ -62,17 +62,7 @@ def fork(
     edit = parse(options.set) or None
     kept = keeping(options.keep_files, parent, options.files)
     terminal = terminal_here()
-    where = point(
-        parent,
-        options.at,
-        edit,
-        model=options.model,
-        live=options.live,
-        ignore=options.ignore,
-        policy=options.policy,
-        terminal=terminal,
-        command=True,
-    )
+    where = _point(parent, options, edit, terminal)
     if by_proxy(parent.header):
         with needing("proxy", "a fork of this recording"):
             from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
@@ -106,6 +96,20 @@ def fork(
     if failure_in(reports) or "how" not in said:
         return _unfinished(parent, argv, status, reports, store.folder(known_as))
     return _judged(parent, status, said, mine=said.get("pid") == pid)
+
+
+def _point(parent: Recording, options: Options, edit: dict[str, Any] | None, terminal: str) -> ForkPoint:
+    return point(
+        parent,
+        options.at,
+        edit,
+        model=options.model,
+        live=options.live,
+        ignore=options.ignore,
+        policy=options.policy,
+        terminal=terminal,
+        command=True,
+    )
 
 
 def _unfinished(
