@@ -17,7 +17,6 @@ from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
 from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log
-from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.given_folders import temporary_folder
 from reenact.core.record.places import SKIPPED
 from reenact.core.replay.departures import HINT
@@ -38,25 +37,16 @@ class CommandFiles:
     """Compares the program's files each time that a recorded command is started, or gets input.
 
     Args:
-        recording: The recording.
-        log: The process's part of it.
-        recorded: The changes of that part.
+        recorded: The changes of the process's part of the recording.
         laid: The files that were laid for this run.
         replayer: The replay.
         uses: The paths that this run has changed.
     """
 
     def __init__(
-        self,
-        recording: RecordedRun,
-        log: Log,
-        recorded: RecordedChanges,
-        *,
-        laid: Laid,
-        replayer: Replayer,
-        uses: ReplayedUses,
+        self, recorded: RecordedChanges, *, laid: Laid, replayer: Replayer, uses: ReplayedUses
     ) -> None:
-        self._recording, self._log, self._recorded = recording, log, recorded
+        self._recording, self._log, self._recorded = recorded.recording, recorded.log, recorded
         self._laid, self._replayer, self._uses = laid, replayer, uses
         self._lock = threading.Lock()
         self._compared = 0

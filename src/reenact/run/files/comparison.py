@@ -12,8 +12,6 @@ from pathlib import Path
 from reenact.core.files.listing import writable
 from reenact.core.files.states import FileState
 from reenact.core.files.trees import changes, first_states, whole_roots
-from reenact.core.model.log import Log
-from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.record.given_folders import temporary_folder
 from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
@@ -37,29 +35,19 @@ class FileComparison:
     """Compares the files that the program sees at its end with the recorded states.
 
     Args:
-        recording: The recording.
-        log: The process's part of it.
-        recorded: The changes of that part.
+        recorded: The changes of the process's part of the recording.
         laid: The files that were laid for this run.
         replayer: Gets the first difference, and the files that cannot be compared.
         others: Files that another process changed last are compared when all have ended.
     """
 
-    def __init__(
-        self,
-        recording: RecordedRun,
-        log: Log,
-        recorded: RecordedChanges,
-        laid: Laid,
-        replayer: Replayer,
-        *,
-        others: bool,
-    ) -> None:
+    def __init__(self, recorded: RecordedChanges, laid: Laid, replayer: Replayer, *, others: bool) -> None:
         self._others = others
-        self._recording, self._log, self._recorded = recording, log, recorded
+        self._recording, self._log, self._recorded = recorded.recording, recorded.log, recorded
         self._laid, self._replayer = laid, replayer
-        self._whole = whole_roots(recording)
-        self._files = FinalFiles(recording, laid.here, replayer.terms.raw, process=log.opened.get("pid"))
+        self._whole = whole_roots(recorded.recording)
+        process = recorded.log.opened.get("pid")
+        self._files = FinalFiles(recorded.recording, laid.here, replayer.terms.raw, process=process)
 
     def run(self, uses: ReplayedUses, unkept: AbstractSet[Path]) -> None:
         """Name the first path that differs, and the step that changed it last.

@@ -15,7 +15,7 @@ from reenact.core.files.trees import final_states, writers
 from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Mismatch
-from reenact.run.files.path_state import blob, is_state_of
+from reenact.run.files.path_state import blob, bytes_of, is_state_of
 from reenact.run.files.placing import kind_of
 
 LOG = "the log {} (its lines have times, and lines of libraries)"
@@ -150,7 +150,7 @@ class FinalFiles:
 
     def bytes_of(self, state: FileState) -> bytes:
         """Return the recorded bytes of a file; none if they are not recorded."""
-        return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
+        return bytes_of(self._recording, state)
 
 
 def content_of(path: Path, log: Path) -> bytes:

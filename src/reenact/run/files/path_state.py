@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
+from functools import partial
 from pathlib import Path
 
 from reenact.core.files.states import FileState, Fingerprint
@@ -68,6 +69,11 @@ def _content(path: Path, salt: bytes, *, plain: bool) -> str:
     except OSError:
         return ""
     return f"sha256:{address.hexdigest()}" if plain else keyed.text()
+
+
+def bytes_of(recording: RecordedRun, state: FileState) -> bytes:
+    """Return the recorded bytes of a file; none if they are not recorded."""
+    return state.content(partial(blob, recording)) if state.kind == "file" and state.blob else b""
 
 
 def blob(recording: RecordedRun, address: str) -> bytes:

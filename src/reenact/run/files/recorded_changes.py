@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from reenact.core.files import databases
@@ -14,7 +14,7 @@ from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.cursor import thread_of
-from reenact.run.files.path_state import blob
+from reenact.run.files.path_state import bytes_of
 
 OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
 """Kinds of calls without the program's code inside: only other code changes files meanwhile."""
@@ -29,7 +29,7 @@ class RecordedChanges:
     """
 
     def __init__(self, recording: RecordedRun, log: Log) -> None:
-        self._recording, self._log = recording, log
+        self.recording, self.log = recording, log
         self.all = [change for change in changes(log) if change.how != "first"]
         self.due = dict(enumerate(self.all))
         self.after: dict[int | None, list[int]] = {}
@@ -91,14 +91,14 @@ class RecordedChanges:
     @cached_property
     def threaded(self) -> bool:
         """True if several threads of this process asked something."""
-        return len({thread_of(call.scope) for call in self._log.calls.values()}) > 1
+        return len({thread_of(call.scope) for call in self.log.calls.values()}) > 1
 
     def is_of_thread(self, number: int, call: CallRecord) -> bool:
         """Return True if a change was made in the thread that made a call."""
         if not self.threaded:
             return True
         within = self.all[number].within
-        around = self._log.calls.get(within) if within is not None else None
+        around = self.log.calls.get(within) if within is not None else None
         return around is not None and thread_of(around.scope) == thread_of(call.scope)
 
     def later_of_program(self, path: Path, number: int) -> list[FileState]:
@@ -120,7 +120,7 @@ class RecordedChanges:
         at = bisect_right(known, number)
         if at:
             return self.all[known[at - 1]].states[path]
-        return first_states(self._recording).get(path, NOTHING)
+        return first_states(self.recording).get(path, NOTHING)
 
     def is_of_other_process(self, path: Path, number: int) -> bool:
         """Return True if a walk after a command has found a change of another process.
@@ -128,9 +128,9 @@ class RecordedChanges:
         That process runs again and repeats its change, before or after the command. One that a tool starts may not run.
         """
         change = self.all[number]
-        if change.how != "command" or len(self._recording.logs) == 1:
+        if change.how != "command" or len(self.recording.logs) == 1:
             return False
-        time, state = _offset(self._log) + change.t, change.states[path]
+        time, state = _offset(self.log) + change.t, change.states[path]
         seen = self._by_all.get(path, [])
         since = max(
             (when for when, other, _ in seen if when < time and not _is_same(other, state)), default=0.0
@@ -141,8 +141,8 @@ class RecordedChanges:
     def _by_all(self) -> dict[Path, list[tuple[float, FileState, bool]]]:
         """Return the states of each path: time, state, True for one of another process's own code."""
         found: dict[Path, list[tuple[float, FileState, bool]]] = {}
-        for log in self._recording.logs:
-            other = log is not self._log and "#" not in log.process
+        for log in self.recording.logs:
+            other = log is not self.log and "#" not in log.process
             for change in changes(log):
                 own = other and change.how in ("change", "end") and change.within != UNKNOWN
                 for path, state in change.states.items():
@@ -156,21 +156,19 @@ class RecordedChanges:
         """
         beside = databases.base_of(str(path))
         base = path if beside is None else Path(beside)
-        data = self._bytes(self.state(base, number))
+        data = bytes_of(self.recording, self.state(base, number))
         if not databases.is_database(data):
             return None
-        return base, databases.content(data, self._bytes(self.state(Path(f"{base}{databases.LOG}"), number)))
-
-    def _bytes(self, state: FileState) -> bytes:
-        return state.content(partial(blob, self._recording)) if state.kind == "file" and state.blob else b""
+        log = self.state(Path(f"{base}{databases.LOG}"), number)
+        return base, databases.content(data, bytes_of(self.recording, log))
 
     def _calls_around(self, number: int) -> Iterator[int]:
         """Yield a call, and the calls around it."""
-        call = self._log.calls.get(number)
+        call = self.log.calls.get(number)
         while call is not None:
             yield call.number
             above = call.within
-            call = self._log.calls.get(above) if above is not None and above < call.number else None
+            call = self.log.calls.get(above) if above is not None and above < call.number else None
 
 
 def _offset(log: Log) -> float:

@@ -77,9 +77,7 @@ class ReplayedFiles:
         """The latest change that was applied, by path."""
         self.uses = ReplayedUses(self.covers, replayer, store_of(recording), self._public)
         """Notes the files that the program changes."""
-        self._command_files = CommandFiles(
-            recording, log, self._recorded, laid=laid, replayer=replayer, uses=self.uses
-        )
+        self._command_files = CommandFiles(self._recorded, laid=laid, replayer=replayer, uses=self.uses)
 
     @classmethod
     def begun(
@@ -304,9 +302,7 @@ class ReplayedFiles:
             return
         with self._seen():
             self._stand_ins.tell()
-            comparison = FileComparison(
-                self._recording, self._log, self._recorded, self._laid, self._replayer, others=others
-            )
+            comparison = FileComparison(self._recorded, self._laid, self._replayer, others=others)
             comparison.run(self.uses, self._stand_ins.unkept)
 
     def _put(self, path: Path, state: FileState, *, beside: Mapping[Path, FileState]) -> bool:
