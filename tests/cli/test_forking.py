@@ -89,7 +89,7 @@ def test_an_error_can_be_put_in_the_place_of_an_answer(shell, parent):
     done = shell.run("fork", parent.id, "--at", "5", "--set", 'error = "LookupError: no such order"')
     assert done.status == 1
     assert "reenact: edited step 5 (tool:look): error was {" in done.err
-    assert ", is LookupError: no such order\n" in done.err
+    assert ', is "LookupError: no such order"\n' in done.err
     assert shell.last().step(5).call.status == "error"
     assert shell.run("replay", "last").status == 0
 
