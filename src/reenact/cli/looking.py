@@ -74,7 +74,7 @@ class Looking:
             self._page.block("asked", arguments(state.actual.args), 5)
         elif state.at.step:
             step = self.here()
-            line(heading(step, step.turn) + _why(state), 0, 5)
+            line(heading(step) + _why(state), 0, 5)
             if step.turn is None and step.args:
                 self._page.block("asked", arguments(step.args), 5)
         else:
@@ -107,7 +107,7 @@ class Looking:
                 ("e" if number in state.edits else " ", "yellow"),
             )
             indent = Text("  " * min(deep[number - 1], 8))
-            self._page.line(indent + heading(step, step.turn), 0, 5, mark)
+            self._page.line(indent + heading(step), 0, 5, mark)
         if not chosen:
             print("no step matches")
 

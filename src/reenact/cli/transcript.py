@@ -29,7 +29,6 @@ from reenact.core.messages import Message
 from reenact.core.messages.shell import ShellCommand
 from reenact.core.messages.spelling import arguments, spelled
 from reenact.core.model.plain import compact, error_line
-from reenact.core.query.conversation import Turn
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 LINES = 12
@@ -112,7 +111,7 @@ def tell(page: TextPage, facts: RecordingFacts, chosen: Container[int], name: st
         if over:
             _answer(page, step, indent + 5)
             continue
-        page.line(heading(step, step.turn), indent, 5)
+        page.line(heading(step), indent, 5)
         _question(page, step, indent + 5, shown)
         waiting.append((step, depth, True))
         waiting += [
@@ -169,9 +168,9 @@ def _answer(page: TextPage, step: StepFacts, indent: int) -> None:
         page.block("error", step.error, indent, "red")
 
 
-def heading(step: StepFacts, turn: Turn | None) -> Text:
+def heading(step: StepFacts) -> Text:
     """Return the first line of a step: number, label, duration, and error."""
-    call = step.call
+    call, turn = step.call, step.turn
     text = Text().append(f"{step.step.number:>3}  ", "bold yellow")
     if turn is None or call.kind != "http":
         text.append(one_line(call.label, 100), "bold")
@@ -266,7 +265,7 @@ def tell_step(page: TextPage, facts: RecordingFacts, number: int) -> None:
     step = facts.steps[number - 1]
     call = step.call
     page.full = True
-    page.line(heading(step, step.turn), 0, 5)
+    page.line(heading(step), 0, 5)
     inside = [other.step.number for other in facts if facts.within(other) == number]
     within = facts.within(step)
     about = {

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from reenact.core.align import nearest
 from reenact.core.model import codec
-from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.log import CallRecord
 from reenact.core.replay import match
 from reenact.core.replay.counterparts import QuestionReader
 from reenact.core.replay.counterparts import asked as recorded
@@ -23,14 +23,13 @@ class Realignment:
     """Collects the questions without a counterpart; the end of the run shows the kind of each.
 
     Args:
-        log: The recorded process.
         cursor: The calls that have been asked for.
         steps: The step number of each call.
         live: Answer inserted calls live; otherwise refuse them.
     """
 
-    def __init__(self, log: Log, cursor: Cursor, steps: Mapping[int, int], *, live: bool) -> None:
-        self._log = log
+    def __init__(self, cursor: Cursor, steps: Mapping[int, int], *, live: bool) -> None:
+        self._log = cursor.log
         self._cursor = cursor
         self._steps = steps
         self._live = live

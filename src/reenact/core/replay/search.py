@@ -56,7 +56,7 @@ class CallSearch:
             from reenact.core.replay import realignment  # noqa: PLC0415 - most replays stop where they depart
 
             live = state.inserted == "live"
-            self._realignment = realignment.Realignment(cursor.log, cursor, steps, live=live)
+            self._realignment = realignment.Realignment(cursor, steps, live=live)
 
     def find(self, question: Question) -> CallRecord | Answer | None:
         """Return the recorded call of a question, or None.
