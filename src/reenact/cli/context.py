@@ -10,7 +10,6 @@ from dataclasses import field
 from importlib import import_module
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import click
@@ -137,9 +136,7 @@ class TerminalContext(interface.Context):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end_progress()
 
 

@@ -6,7 +6,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from reenact.core.store.details import unpacked
@@ -59,8 +58,6 @@ class Blocks:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
