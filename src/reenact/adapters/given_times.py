@@ -14,6 +14,7 @@ from sys import _getframe
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from reenact.adapters.hooks import Replace
 from reenact.adapters.imports import when_imported
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
@@ -35,18 +36,14 @@ MEMBERS: dict[CodeType | None, str] = {
 _NAMES = {"sleep", "wait_for"}
 
 
-def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Patch `asyncio.timeout`, and `fail_after` and `move_on_after` of anyio.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+def install(replace: Replace) -> None:
+    """Patch `asyncio.timeout`, and `fail_after` and `move_on_after` of anyio."""
     replace(timeouts, "timeout", _limit)
     asyncio.timeout = timeouts.timeout
     when_imported("anyio", partial(_anyio_loaded, replace))
 
 
-def _anyio_loaded(replace: Callable[[Any, str, Callable[..., Any]], None], anyio: ModuleType) -> None:
+def _anyio_loaded(replace: Replace, anyio: ModuleType) -> None:
     for name in ("fail_after", "move_on_after"):
         if hasattr(anyio, name):
             replace(anyio, name, _limit)

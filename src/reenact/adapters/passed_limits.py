@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from reenact.adapters.hooks import Replace
 from reenact.adapters.imports import when_imported
 from reenact.adapters.scopes import listening
 from reenact.core.boundary import Scope
@@ -23,12 +24,8 @@ _RULES = 7
 _BACKEND = "anyio._backends._asyncio"
 
 
-def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Patch `asyncio.timeout` and the scopes of anyio.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+def install(replace: Replace) -> None:
+    """Patch `asyncio.timeout` and the scopes of anyio."""
     replace(timeouts.Timeout, "reschedule", _reschedule)
 
     def loaded(module: ModuleType) -> None:

@@ -42,11 +42,7 @@ _MUTEXES = (multiprocessing.synchronize.Lock, multiprocessing.synchronize.RLock)
 
 
 def install(replace: Replace) -> None:
-    """Patch what processes share.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+    """Patch what processes share."""
     if os.name == "nt":
         return
     module = multiprocessing.synchronize

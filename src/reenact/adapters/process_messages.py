@@ -59,11 +59,7 @@ _inner = threading.local()
 
 
 def install(replace: Replace) -> None:
-    """Patch the functions that receive messages.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+    """Patch the functions that receive messages."""
     if os.name == "nt":
         return
     connection, queues = multiprocessing.connection.Connection, multiprocessing.queues

@@ -31,11 +31,7 @@ _WORKER = "proc:worker"
 
 
 def install(replace: Replace) -> None:
-    """Patch waits for processes, and questions about them.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+    """Patch waits for processes, and questions about them."""
     if os.name == "nt":
         return
     replace(BaseProcess, "join", _join)

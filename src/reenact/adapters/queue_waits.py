@@ -18,11 +18,7 @@ from reenact.adapters.stdlib import callers, early
 
 
 def install(replace: Replace) -> None:
-    """Patch queues.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+    """Patch queues."""
     replace(queue.Queue, "get", _get)
     replace(queue.Queue, "put", _put)
     early.put(queue, "SimpleQueue", _SimpleQueue)

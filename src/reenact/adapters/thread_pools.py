@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.adapters import initializers, locks, ordered, pool_workers, sleepers
 from reenact.adapters.concurrency import BEGIN, begun, call_within, watch_races
+from reenact.adapters.hooks import Replace
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, Turnstile, entered
@@ -78,12 +79,8 @@ NEVER = "cancelled before it began"
 """The name of the end of a job that was cancelled before a thread took it."""
 
 
-def install(replace: Callable[[Any, str, Callable[..., Any]], None]) -> None:
-    """Patch thread pools.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+def install(replace: Replace) -> None:
+    """Patch thread pools."""
     replace(ThreadPoolExecutor, "__init__", _made)
     replace(ThreadPoolExecutor, "submit", _submit)
     replace(ThreadPoolExecutor, "shutdown", _shutdown)

@@ -27,11 +27,7 @@ _BARRIER, _TIMER = threading.Barrier._wait.__code__, threading.Timer.run.__code_
 
 
 def install(replace: Replace) -> None:
-    """Patch the waits that have a time limit.
-
-    Args:
-        replace: Replaces an owner's attribute by `wrapper(original, *args)`.
-    """
+    """Patch the waits that have a time limit."""
     replace(threading.Event, "wait", _event)
     replace(threading.Semaphore, "acquire", _acquire)
     replace(threading.Condition, "wait", _notified)
