@@ -101,6 +101,28 @@ def test_the_state_of_a_step_is_what_it_was_when_that_step_was_asked():
     assert recording.state()["memory"] == {"notes": list(range(1, 13))}
 
 
+@pytest.mark.parametrize("edit", [None, {"output": 4}], ids=["live", "edited"])
+def test_the_state_at_the_end_of_a_fork_is_recorded_and_its_replay_says_that_it_is_not_compared(edit):
+    def program(last):
+        memory = reenact.track("memory", {"notes": []})
+        for number in range(3):
+            memory["notes"].append(act(number))
+        memory["notes"].append(last)
+
+    with reenact.record("test", snapshot_every=2) as going:
+        program("end")
+    # The edited answer is the recorded one: the fork is answered from its parent up to the end.
+    with reenact.fork(going.id, at=2 if edit is None else 3, edit=edit) as fork:
+        program("end of the fork")
+    state = fork.recording.state()
+    assert state["memory"] == {"notes": [0, 2, 4, "end of the fork"]}
+    assert state.of("memory").exact
+    with reenact.replay(fork.recording) as replay:
+        program("end of the fork")
+    assert replay.verdict.faithful
+    assert replay.verdict.uncompared == ("state memory (a replay of a fork does not repeat all its tools)",)
+
+
 def test_between_two_snapshots_the_state_says_as_of_when_it_is():
     state = twelve({"notes": []}).state(9)
     taken = state.of("memory")

@@ -26,10 +26,16 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
     since then.
     """
     sealed = recording.logs[0].sealed or {}
-    if "state" not in sealed or replayer.divergences or replayer.gone_live:
+    if replayer.divergences or replayer.gone_live:
+        return
+    here = replayer.tools.here
+    if "state" not in sealed:
+        # Tools that ran in one part of a fork are answered in its replay, and the reverse.
+        why = "a replay of a fork does not repeat all its tools"
+        forked = _pairs(run, recording, here=here) if "again" in sealed else ()
+        replayer.uncompared.extend(f"state {name} ({why})" for name, _, _ in forked)
         return
     state_at_end.compare(run, sealed, replayer)
-    here = replayer.tools.here
     for name, recorded, actual in _pairs(run, recording, here=here):
         replayer.compared.append(f"state {name}")
         then, actually = {name: codec.typed(recorded)}, {name: codec.typed(replayer.terms.clean(actual))}

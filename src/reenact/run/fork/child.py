@@ -115,7 +115,12 @@ class Child:
         self.run, self.family = run_of(self.forker, parent, self._replaying_plan(), self._recording_plan)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
-        """Write the last line."""
+        """Write the declared state at the end, and the last line."""
+        if not self.forker.gone_live:
+            # All snapshots so far are the parent's.
+            written = self.forker.sharing.written
+            self.recorder.snapshots.goes_on(self._lines.snapshots(written), max(written, default=0))
+        self.recorder.snapshots.finish(self.run)
         self.recorder.seal({**ending, "again": self.forker.reruns.tree()})
         ship.ended(self._store.root, self._held)
 
