@@ -137,6 +137,22 @@ def test_the_smallest_change_that_misleads_a_step_is_found_and_closed(  # noqa: 
         assert worst["met"] == 'button Scrap of "Bark"'
 
 
+def test_a_step_that_fails_in_a_block_is_named(tmp_path, capsys):
+    in_block = (
+        '    with Client().AgentFallback(session, task="Order tea", heal="auto"):\n'
+        '        session.execute(type="click", selector="#nothing", timeout=200)\n'
+    )
+    click = '    session.execute(type="click", selector="#order")\n'
+    fill = '    session.execute(type="fill", selector="#name", value="Ada")\n'
+    script = scripted(tmp_path, SCRIPT.replace(click, in_block))
+    main(["harden", str(script), "--mutations", "1"])
+    assert "left out: a step that failed, line 29: " in capsys.readouterr().out
+    script = scripted(tmp_path, SCRIPT.replace(click, in_block).replace(fill, ""))
+    assert main(["harden", str(script), "--mutations", "1"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "does not pass as it is, so there is nothing to harden yet: line 28: " in told
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -137,15 +137,22 @@ def _course(script: Path, heard: Sequence[_Performed | str]) -> ScriptRun:
     first = next(one.core for one in done if isinstance(one.action, do.Aimed))
     left = sorted({one for one in heard if isinstance(one, str)})
     steps: list[ScriptAction] = []
+    failed: list[str] = []
     for one in done:
         if one.core is not first:
             left.append("the steps of its other sessions")
         elif one.actor != "script":
-            left.append("what an agent did")
+            left.append("what a repair did" if one.actor == "heal" else "what an agent did")
         elif one.result.success and (action := _lasting(one)) is not None:
             steps.append(ScriptAction(len(steps) + 1, action, one.line, _in_words(one)))
         elif one.result.success:
             left.append(f"line {one.line}: an element by its id, for which no selector was found")
+        else:
+            # Within a fallback block a failed step does not end the script.
+            failed.append(f"line {one.line}: {one.result.message}")
+    if failed and not any(isinstance(step.action, do.Aimed) for step in steps):
+        raise UsageError(f"{script} does not pass as it is, so there is nothing to harden yet: {failed[0]}")
+    left += [f"a step that failed, {each}" for each in failed]
     return ScriptRun(script, first, steps, list(dict.fromkeys(left)))
 
 
