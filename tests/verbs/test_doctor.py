@@ -8,7 +8,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from reenact.cli.render.doctor import table
+from reenact.cli.context import TerminalContext
+from reenact.cli.render.doctor import show, table
 from reenact.verbs import doctor
 
 
@@ -111,5 +112,15 @@ def test_a_faithful_program_is_ok(shell):
 
 def test_the_table_has_a_line_for_each(tmp_path):
     console = Console(file=io.StringIO(), width=200)
-    table(doctor.examine(home=tmp_path), console)
+    console.print(table(doctor.examine(home=tmp_path)))
     assert "python" in console.file.getvalue()
+
+
+def test_in_a_pipe_a_finding_is_one_line_without_blanks_at_its_end(capsys):
+    show(
+        doctor.Result([doctor.Finding("note", "a topic", "a long text " * 40)]),
+        doctor.Options(),
+        TerminalContext(home=None),
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert [line == line.rstrip() for line in lines] == [True]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from reenact import adapters
+from reenact.analysis.views.text import many
 from reenact.core.dataclass import dataclass
 from reenact.core.record.program import option_takes_value, packages
 from reenact.core.store.local import home as default_home
@@ -315,7 +316,7 @@ def _tried(command: Sequence[str]) -> Iterator[Finding]:
         if recording is None:
             yield Finding("bad", "record", done.failed)
             return
-        yield Finding("ok", "record", f"{len(recording.steps)} steps, {recording.status}")
+        yield Finding("ok", "record", f"{many(len(recording.steps), 'step')}, {recording.status}")
         for note in recording.notes:
             yield Finding("bad", "unrecorded", note)
         for source in recording.sources:

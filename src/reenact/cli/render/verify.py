@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from reenact.analysis.views.terminal import Terminal
 from reenact.analysis.views.text import many
 from reenact.analysis.views.verdict import changed_since
 from reenact.analysis.views.verification import Status, Tone
+from reenact.cli import present
 from reenact.cli.context import TerminalContext
 from reenact.verbs.verify.verb import Options, Result
 
@@ -27,7 +27,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
     if context.json:
         return
     found = result.view
-    console = Terminal(highlight=False)
+    console = present.out()
     if found.failures:
         table = Table(box=None, pad_edge=False, header_style="dim")
         for heading in ("count", "outcome", "cause", "recordings"):
@@ -42,7 +42,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
             table.add_row(
                 str(len(known)), _status_text(failures.status), escape(failures.cause), escape(shown) + more
             )
-        console.print(table)
+        present.show(table, console)
         console.print()
     since = {
         file: one.recording
