@@ -19,14 +19,14 @@ from reenact.verbs.registry import VERBS, Verb
 SUMMARY = "Record an LLM agent's run, replay it exactly, find where it goes wrong."
 EXAMPLES = (
     ("reenact record -- python agent.py", "record a run"),
-    ("reenact list", "what there is"),
-    ("reenact browse", "the same, to search and choose from"),
+    ("reenact list", "the newest recordings"),
+    ("reenact browse", "search them, and open one"),
     ("reenact show last", "the run as a conversation"),
-    ("reenact diagnose last", "what is odd about it, and where"),
+    ("reenact diagnose last", "suspect steps, with evidence"),
     ("reenact replay last", "run it again, offline and exactly"),
     ("reenact debug last", "run it step by step, back too"),
     ("reenact fork last --at 7", "again up to step 7, and live from there"),
-    ("reenact diff A B", "where two runs part"),
+    ("reenact diff A B", "the differences of two runs"),
     ("reenact watch last", "a browser session, played"),
     ("reenact console", "all of it in the browser"),
 )

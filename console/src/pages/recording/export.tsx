@@ -42,7 +42,7 @@ export function ExportDialog({ line, close }: { line: Whole; close: () => void }
   };
   const ways = [
     {
-      about: "A page for any browser: conversation, film, timeline, files. A job writes it.",
+      about: "A page for any browser: conversation, video, timeline, files. A job writes it.",
       command: `reenact export ${line.id} -o run.html`,
       here: (
         <button
