@@ -267,7 +267,7 @@ def _story(recording: RecordedRun) -> ast.stmt:
     """Return the test's docstring: a summary of the run."""
     facts = RecordingFacts(recording)
     when = recording.started[:16].replace("T", " ")
-    first = f"Kept from recording {recording.id} of {when}, which ended {_ended(recording)}."
+    first = f"Kept from recording {recording.id} of {when}, which {_ended(recording)}."
     lines = textwrap.wrap(_said(first), _WIDTH - 8)
     for step in list(facts)[:_SHOWN]:
         call = step.model_call
@@ -288,7 +288,7 @@ def _said(text: str) -> str:
 
 
 def _ended(recording: RecordedRun) -> str:
-    return {"ok": "well", "error": "with an error"}.get(recording.status, "without a word")
+    return {"ok": "succeeded", "error": "ended with an error"}.get(recording.status, "was interrupted")
 
 
 def _title(recording: RecordedRun, name: str) -> str:
