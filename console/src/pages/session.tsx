@@ -121,7 +121,7 @@ function Watch({ film }: { film: Film }) {
     ">": { does: "Faster", run: () => faster(clock, 1) },
     "/": { does: "Search the steps", run: () => search.current?.select() },
     a: { does: "All steps, or actions alone", run: () => setKinds(kinds === "all" ? "actions" : "all") },
-    s: { does: "Skip idle stretches", run: () => clock.set({ skipping: !clock.skipping }) },
+    s: { does: "Skip periods without changes", run: () => clock.set({ skipping: !clock.skipping }) },
     r: { does: "Ring on the element", run: () => setRings(!rings) },
     ...Object.fromEntries(
       PANES.map((each, at) => [String(at + 1), { does: `Show ${each}`, run: () => setPane(each) }]),

@@ -46,7 +46,7 @@ def write(
         beside: Another recording's folder, to compare it with.
         session: The number of their session, from 1.
         frames: Play pictures instead of a video, as without a video encoder.
-        pace: `real`, or `compact`: idle stretches are skipped.
+        pace: `real`, or `compact`: periods without changes are skipped.
         mask: Cover secrets.
         ignore: Parts left out of the comparison, by the rules of `reenact diff`.
         progress: Called with the drawn milliseconds of video and their total.
