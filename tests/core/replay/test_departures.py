@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -72,6 +74,46 @@ def test_true_is_not_one(home: str) -> None:
     with reenact.record() as run:
         lookup("A", detail=1)
     assert departure(run.load(), lambda: lookup("A", detail=True)).kind is Departure.CHANGED
+
+
+CHANGED_TYPES = [
+    ((1, 2), [1, 2], "args.order.type"),
+    ({1}, [1], "args.order.type"),
+    (frozenset({1}), {1}, "args.order.type"),
+    (date(2026, 1, 1), "2026-01-01", "args.order.type"),
+    (Decimal(1), "1", "args.order.type"),
+    (2**70, str(2**70), "args.order.type"),
+    (float("inf"), "inf", "args.order.type"),
+    ({"in": (1,)}, {"in": [1]}, "args.order.in.type"),
+]
+
+
+@pytest.mark.parametrize(("recorded", "actual", "path"), CHANGED_TYPES)
+def test_the_same_value_of_another_type_is_a_changed_argument(home, recorded, actual, path):
+    with reenact.record() as run:
+        lookup(recorded)
+    found = departure(run.load(), lambda: lookup(actual))
+    (mismatch,) = found.mismatches
+    assert mismatch.path == path
+    assert mismatch.recorded != mismatch.actual
+
+
+CHANGED_TEXTS = [
+    ('{"a": [1, 2]}', '{"a":[1,2]}'),
+    ("[1, 2]", "[1,2]"),
+    ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}'),
+    ('{"a": 1, "a": 2}', '{"a": 2}'),
+    ('{"id": 12345678901234567890123}', '{"id": 12345678901234567890124}'),
+    ('{"id": 0.12345678901234567890}', '{"id": 0.12345678901234567891}'),
+]
+
+
+@pytest.mark.parametrize(("recorded", "actual"), CHANGED_TEXTS)
+def test_a_text_with_the_same_json_is_a_changed_argument(home, recorded, actual):
+    with reenact.record() as run:
+        lookup(recorded)
+    (mismatch,) = departure(run.load(), lambda: lookup(actual)).mismatches
+    assert mismatch.recorded != mismatch.actual
 
 
 def test_an_argument_that_had_its_default_is_named(recording: reenact.Recording) -> None:

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 import reenact
+from reenact.core.replay import match
 from reenact.errors import Departure
 from reenact.run.proxy import order
 from reenact.run.proxy.order import ARRIVAL
@@ -92,6 +93,21 @@ def test_another_question_is_a_departure_that_no_sdk_asks_again(desk):
     (departure,) = verdict.divergences
     assert [(m.path, m.recorded, m.actual) for m in departure.mismatches] == [("args.body.q", "one", "other")]
     assert desk.halted.is_set()
+
+
+def test_a_body_written_in_another_way_is_equal_by_a_rule_and_texts_in_it_are_not(desk):
+    def sending(body):
+        async def program(client):
+            return (await client.post("/answer", content=body)).status_code
+
+        return program
+
+    desk.record(sending(b'{"q": "{\\"a\\": 1}", "n": 12345678901234567890123}'))
+    given, verdict = desk.replay(sending(b'{"n":12345678901234567890123,"q":"{\\u0022a\\": 1}"}'))
+    assert (given, verdict.faithful) == (200, True)
+    assert match.SPELLING in verdict.rules
+    assert desk.replay(sending(b'{"q": "{\\"a\\":1}", "n": 12345678901234567890123}'))[0] == 400
+    assert desk.replay(sending(b'{"q": "{\\"a\\": 1}", "n": 12345678901234567890124}'))[0] == 400
 
 
 @pytest.mark.thorough

@@ -33,6 +33,13 @@ BUILT_IN = tuple(
 """The parts of the rules that need not match."""
 
 _BOUNDARY = lazy(r"boundary=\"?([^\";,]+)")
+_LONG = lazy(r"[0-9.]{17}")
+_EXACT = 17
+"""Digits from which a number in a JSON text may be more than a float or 64 bits hold."""
+
+SPELLING = "compare JSON bodies and messages by their values, not by their spaces, escapes and order of names"
+"""The rule under which two texts were equal: libraries for HTTP write the same value in several ways."""
+
 _KEPT = 1024
 _TYPED = ("fields", "items", "value")
 SINGLE = {str, int, bool, type(None)}
@@ -134,8 +141,12 @@ def mismatches(
     label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules
 ) -> list[Mismatch]:
     """Return the differences of two sets of arguments, part by part, that no rule removes."""
-    if label.startswith("http:"):
+    if label.startswith(("http:", "websocket:")):
         recorded, actual = _same_boundary(recorded), _same_boundary(actual)
+        for part in ("body", "message"):
+            if _same_json(recorded.get(part), actual.get(part)):
+                rules.applied[SPELLING] = None
+                actual = {**actual, part: recorded[part]}
     return [one for one in differences(recorded, actual) if not rules.ignores(label, one.path)]
 
 
@@ -156,7 +167,16 @@ def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:
 
 
 def _differ(recorded: Any, actual: Any, path: str) -> Iterator[Mismatch]:
-    recorded, actual = _unwrapped(_in_order(recorded)), _unwrapped(_in_order(actual))
+    recorded, actual = _in_order(recorded), _in_order(actual)
+    tags, contents = (_tag(recorded), _tag(actual)), (_unwrapped(recorded), _unwrapped(actual))
+    if tags[0] != tags[1]:
+        # Without their tags, a tuple equals a list, and a date its text.
+        names = _type(recorded), _type(actual)
+        if names[0] == names[1] or type(contents[0]) is not type(contents[1]):
+            yield Mismatch(path, *contents)
+            return
+        yield Mismatch(f"{path}.type", *names)
+    recorded, actual = contents
     if isinstance(recorded, dict) and isinstance(actual, dict):
         for key in dict.fromkeys((*recorded, *actual)):
             below = path if key in _TYPED and "type" in recorded else f"{path}.{key}"
@@ -168,13 +188,16 @@ def _differ(recorded: Any, actual: Any, path: str) -> Iterator[Mismatch]:
             yield from _differ(left, right, f"{path}[{index}]")
     elif isinstance(recorded, str) and isinstance(actual, str):
         if recorded != actual:
-            inside = _json(recorded), _json(actual)
-            if None in inside:
-                yield Mismatch(path, recorded, actual)
-            else:
-                yield from _differ(*inside, path)
+            yield from _differing_texts(recorded, actual, path)
     elif codec.packed(recorded) != codec.packed(actual):
         yield Mismatch(path, recorded, actual)
+
+
+def _differing_texts(recorded: str, actual: str, path: str) -> Iterator[Mismatch]:
+    """Yield the parts of two JSON texts that differ; the whole texts if none does, or if one is no JSON."""
+    inside = _json(recorded), _json(actual)
+    found = [] if None in inside else [*_differ(*inside, path)]
+    yield from found or [Mismatch(path, recorded, actual)]
 
 
 def _in_order(tree: Any) -> Any:
@@ -186,22 +209,53 @@ def _in_order(tree: Any) -> Any:
     return tree
 
 
-def _unwrapped(tree: Any) -> Any:
-    """Return the content of a tagged value: a path reads better without the tags."""
+def _tag(tree: Any) -> str:
+    """Return the tag of a tagged value, or nothing."""
     if isinstance(tree, dict) and len(tree) == 1:
         ((key, inner),) = tree.items()
         if key.startswith("$") and isinstance(inner, (str, dict, list)):
-            return inner
-    return tree
+            return str(key)
+    return ""
+
+
+def _type(tree: Any) -> str:
+    """Return the name of a value's Python type."""
+    name = _tag(tree)[1:] or type(tree).__name__
+    return "bytes" if name == "utf8" else name
+
+
+def _unwrapped(tree: Any) -> Any:
+    """Return the content of a tagged value: a path reads better without the tags."""
+    return next(iter(tree.values())) if _tag(tree) else tree
 
 
 def _json(text: str) -> Any:
+    """Return the value of a JSON text, with the digits of long numbers; None for another text."""
     if text[:1] not in ("{", "["):
         return None
     try:
-        return codec.loads(text)
-    except ValueError:
+        if _LONG.search(text) is None:
+            return codec.loads(text)
+        import json  # noqa: PLC0415 - for differing texts with long numbers alone
+
+        return json.loads(text, parse_int=_number, parse_float=_number)
+    except (ValueError, RecursionError):
         return None
+
+
+def _number(digits: str) -> Any:
+    """Return a number, or one that no 64 bits hold as its tagged digits."""
+    if len(digits) < _EXACT:
+        return codec.loads(digits)
+    return {"$int" if digits.lstrip("-").isdigit() else "$float": digits}
+
+
+def _same_json(recorded: Any, actual: Any) -> bool:
+    """Return True if two texts are the same JSON, with other spaces, escapes or order of names."""
+    if not isinstance(recorded, str) or not isinstance(actual, str) or recorded == actual:
+        return False
+    inside = _json(recorded), _json(actual)
+    return None not in inside and not any(True for _ in _differ(*inside, ""))
 
 
 def _same_boundary(args: Mapping[str, Tree]) -> Mapping[str, Tree]:
