@@ -12,6 +12,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self
 
@@ -181,6 +182,16 @@ def codings(encoding: str) -> list[str]:
     """
     given = (coding.strip() for coding in encoding.lower().split(","))
     return [coding for coding in given if coding in CODINGS]
+
+
+@lru_cache
+def can_unpack(coding: str) -> bool:
+    """Return True if a coding can be unpacked with the installed libraries."""
+    try:
+        _step(coding)
+    except LookupError:
+        return coding == "identity"
+    return True
 
 
 class Unpacker:

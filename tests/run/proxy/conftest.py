@@ -37,7 +37,7 @@ class Scripted:
         self._numbers = itertools.count()
         self._together = 0
         self._all_here = asyncio.Event()
-        app = Starlette(routes=[Path("/v1/{what}", self._answer, methods=["GET", "POST", "HEAD"])])
+        app = Starlette(routes=[Path("/v1/{what:path}", self._answer, methods=["GET", "POST", "HEAD"])])
         self._listening = proxy.free()
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/v1"
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
@@ -69,6 +69,15 @@ class Scripted:
             return Response(data, headers={"content-encoding": "gzip", "content-type": "application/json"})
         if what == "secret":
             return JSONResponse({"token": "sk-" + "Zq8" * 16, "number": number})
+        if what == "empty":
+            return Response(None, int(request.query_params["status"]), {"content-encoding": "gzip"})
+        if what == "moved":
+            return Response(None, 307, {"location": request.query_params["to"]})
+        if what.startswith("sent"):
+            return JSONResponse({
+                "target": request.scope["raw_path"].decode(),
+                "accepted": request.headers.get("accept-encoding"),
+            })  # fmt: skip
         if what == "broken":
             return JSONResponse(
                 {"error": {"message": "out of order"}}, 500, {"x-request-id": f"req-{number}"}

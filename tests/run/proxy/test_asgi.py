@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
 import reenact
+from reenact.core import unpack
 from reenact.core.replay import match
 from reenact.errors import Departure
 from reenact.run.proxy import order
@@ -19,6 +22,16 @@ from tests.conftest import LONGEST
 async def ask(client, q, what="answer", **more):
     done = await client.post(f"/{what}", json={"q": q, **more})
     return done.status_code, done.json()
+
+
+async def send(client, request):
+    """The answer to a request line, on a connection of its own."""
+    reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+    writer.write(f"{request} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer.decode()
 
 
 def asking(*questions):
@@ -370,6 +383,108 @@ def test_an_answer_without_its_secret_has_its_own_length(desk):
     assert token.startswith("[[secret:")
     assert fits
     assert verdict.faithful
+
+
+@pytest.mark.parametrize("status", [200, 204, 304])
+def test_an_answer_without_a_body_has_none_in_a_replay_whatever_its_encoding(desk, status):
+    async def program(client):
+        found = []
+        for _ in range(2):
+            async with client.stream("GET", f"/empty?status={status}") as response:
+                found.append((response.status_code, b"".join([part async for part in response.aiter_raw()])))
+        return found
+
+    given = desk.record(program)
+    assert given == [(status, b"")] * 2
+    again, verdict = desk.replay(program)
+    assert again == given
+    assert verdict.faithful
+
+
+def test_an_encoding_that_cannot_be_unpacked_is_not_accepted(desk, monkeypatch):
+    monkeypatch.setattr(unpack, "optional", lambda *_: iter(()))
+    unpack.can_unpack.cache_clear()
+
+    async def program(client):
+        asked = ("br;q=1.0, gzip;q=0.8, zstd, *;q=0.1", "br", "identity")
+        return [
+            (await client.get(f"/sent?n={number}", headers={"accept-encoding": one})).json()["accepted"]
+            for number, one in enumerate(asked)
+        ]
+
+    assert desk.record(program) == ["gzip;q=0.8", "identity", "identity"]
+    unpack.can_unpack.cache_clear()
+
+
+def test_an_idle_connection_is_kept_for_an_hour(desk, monkeypatch):
+    """Programs keep a provider's connection for minutes, and some repeat no request that a closed one lost."""
+    configs = []
+
+    class Seen(uvicorn.Config):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            configs.append(self)
+
+    monkeypatch.setattr(uvicorn, "Config", Seen)
+    desk.record(asking("one"))
+    assert [config.timeout_keep_alive for config in configs] == [3600]
+
+
+def test_a_path_is_sent_as_the_program_wrote_it(desk):
+    async def program(client):
+        answer = await send(client, f"GET {client.base_url.path}sent/../sent?a=%zz")
+        return json.loads(answer.partition("\r\n\r\n")[2])["target"]
+
+    assert desk.record(program) == "/v1/sent/../sent"
+    assert desk.recording.step(1).args["url"].endswith("/v1/sent/../sent?a=%zz")
+
+
+@pytest.mark.parametrize("address", ["relative", "absolute"])
+def test_a_redirect_within_a_service_stays_at_the_proxy(desk, scripted, address):
+    async def program(client):
+        to = "/v1/answer" if address == "relative" else f"{scripted.url}/answer"
+        done = await client.post("/moved", params={"to": to}, json={"q": 1}, follow_redirects=True)
+        return done.status_code, done.json(), done.url.path
+
+    given = desk.record(program)
+    assert given[0] == 200
+    assert given[2] == "/openai_base_url/answer"
+    assert len(desk.recording.steps) == 2
+    assert not desk.recording.notes
+    hits = scripted.hits
+    again, verdict = desk.replay(program)
+    assert again == given
+    assert verdict.faithful
+    assert scripted.hits == hits
+
+
+@pytest.mark.parametrize("to", ["https://files.example/1?sig=x", "/elsewhere"])
+def test_a_redirect_to_another_service_is_noted(desk, to):
+    async def program(client):
+        return (await client.get("/moved", params={"to": to})).headers["location"]
+
+    given = desk.record(program)
+    assert given in (
+        "https://files.example/1?sig=x",
+        f"{desk.routes[0].upstream.removesuffix('/v1')}/elsewhere",
+    )
+    (note,) = desk.recording.notes
+    assert "/v1/moved redirects to " in note
+    assert "sig" not in note
+    again, verdict = desk.replay(program)
+    assert again == given
+    assert not verdict.faithful
+
+
+def test_the_target_of_a_request_to_an_http_proxy_is_named(desk):
+    async def program(client):
+        return await send(client, "CONNECT api.openai.com:443")
+
+    said = desk.record(program)
+    assert " 404 " in said
+    assert (
+        "nothing is served at api.openai.com:443: this is the address of services, not an HTTP proxy" in said
+    )
 
 
 def test_an_address_that_leads_nowhere_is_named(desk):

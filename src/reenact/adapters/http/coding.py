@@ -37,6 +37,7 @@ class Coding:
         self._decodes = decodes
         self._decoder: unpack.Unpacker | None = None
         self._encoder: _Encoder | None = None
+        self._begun = False
         self._broken = False
         self._over = False
 
@@ -65,17 +66,20 @@ class Coding:
     def load(self, value: Any, /) -> Any:
         """Rebuild the head or chunk."""
         if isinstance(value, bytes):
+            self._begun = True
             return value if self._encoder is None else self._encoder.encode(value)
         if "raw" in value:
+            # What follows was no body of that encoding, and has no end of one.
+            self._encoder = None
             return value["raw"]
         encoding = value.get("decoded", "")
         self._encoder = None if self._given_plain(encoding) else _encoder(encoding)
         return value
 
     def finish(self) -> bytes:
-        """Return the end of the compressed body, after its last chunk."""
+        """Return the end of the compressed body, after its last chunk; nothing after none."""
         encoder, self._encoder = self._encoder, None
-        return b"" if encoder is None else encoder.finish()
+        return encoder.finish() if encoder is not None and self._begun else b""
 
     def _given_plain(self, encoding: str) -> bool:
         """Return True if the library has decompressed such a body itself.

@@ -12,16 +12,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Protocol
+from urllib.parse import urljoin, urlsplit
 
 import httpx
-from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
-from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reenact.adapters.http import exchange
 from reenact.adapters.http.httpx import head_of
+from reenact.core import unpack
 from reenact.core.boundary import Call, areporting
 from reenact.core.model.event import Effect
 from reenact.errors import Halt
@@ -35,6 +35,9 @@ _HOP = frozenset((
     "transfer-encoding", "upgrade",
 ))  # fmt: skip
 """Headers of a single connection, which the proxy does not pass on."""
+
+_ADDRESSES = ("location", "content-location", "operation-location")
+"""Headers of an answer with an address that the program may request."""
 
 _LINGER = 0.05
 """Seconds for a stream to end by itself if the program has left at its last chunk."""
@@ -51,6 +54,9 @@ class ProxyRun(Protocol):
 
     def given_up(self, call: Call) -> None:
         """Report that the program has left before the end of a recorded answer."""
+
+    def led_away(self, place: str, target: str) -> None:
+        """Report that the answer of `place` redirects to an address that does not lead to the proxy."""
 
 
 class Upstream:
@@ -74,8 +80,7 @@ class Upstream:
 
 def application(routes: Sequence[Route], session: ProxyRun, upstream: Upstream) -> ASGIApp:
     """Return the ASGI application."""
-    known = {route.key: route for route in routes}
-    return Starlette(routes=[Mount("/", app=_Proxy(known, session, upstream))])
+    return _Proxy({route.key: route for route in routes}, session, upstream)
 
 
 class _Proxy:
@@ -87,13 +92,15 @@ class _Proxy:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         path = scope.get("raw_path", b"").decode("ascii", "replace") or str(scope["path"])
-        _, key, *rest = path.split("/", 2)
-        route = self._routes.get(key)
+        before, _, below = path.partition("/")
+        key, *rest = below.split("/", 1)
+        route = self._routes.get(key) if not before else None
         if route is None:
             known = ", ".join(f"/{name}" for name in self._routes)
-            await _said(404, "not_routed", f"nothing is served at {path}; there are: {known}")(
-                scope, receive, send
-            )
+            # The target of CONNECT, and of requests to an HTTP proxy, is no path.
+            hint = "" if path.startswith("/") else ": this is the address of services, not an HTTP proxy"
+            text = f"nothing is served at {path}{hint}; there are: {known}"
+            await _said(404, "not_routed", text)(scope, receive, send)
             return
         url = route.url("/" + rest[0] if rest else "", scope.get("query_string", b"").decode("ascii"))
         body = exchange.Body()
@@ -102,11 +109,11 @@ class _Proxy:
                 body.add(part)
         except ClientDisconnect:
             return
-        answering = asyncio.ensure_future(
-            _ProxiedExchange(self._session, self._upstream, send).run(
-                request.method, url, request.headers.raw, body
-            )
+        host = request.headers.get("host") or "{}:{}".format(*scope["server"])
+        exchanged = _ProxiedExchange(
+            self._session, self._upstream, send, _Addresses(self._routes, route, host)
         )
+        answering = asyncio.ensure_future(exchanged.run(request.method, url, request.headers.raw, body))
         leaving = asyncio.ensure_future(_left(receive))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -124,19 +131,44 @@ async def _left(receive: Receive) -> None:
         pass
 
 
+class _Addresses:
+    """Turns addresses of services into those of the proxy.
+
+    Args:
+        routes: All routes.
+        own: The route of the request.
+        host: The proxy's host and port, as the program knows them.
+    """
+
+    def __init__(self, routes: Mapping[str, Route], own: Route, host: str) -> None:
+        self._routes = (own, *routes.values())
+        self._host = host
+
+    def at_proxy(self, url: str) -> str | None:
+        """Return the proxy's address for a URL, or None if it leads to another place."""
+        for route in self._routes:
+            rest = url.removeprefix(route.upstream)
+            if rest != url and rest[:1] in ("", "/", "?"):
+                return f"http://{self._host}/{route.key}{rest}"
+        return None
+
+
 class _ProxiedExchange:
     """One request and its answer."""
 
-    def __init__(self, session: ProxyRun, upstream: Upstream, send: Send) -> None:
+    def __init__(self, session: ProxyRun, upstream: Upstream, send: Send, addresses: _Addresses) -> None:
         self._session = session
         self._upstream = upstream
         self._send = send
+        self._addresses = addresses
+        self._url = ""
         self._begun = False
 
     async def run(
         self, method: str, url: str, raw: Sequence[tuple[bytes, bytes]], body: exchange.Body
     ) -> None:
         """Answer it."""
+        self._url = url
         host = httpx.URL(url).netloc
         kept = (header for header in raw if header[0].decode("latin-1") not in _HOP)
         named = [(name, host if name == b"host" else value) for name, value in kept]
@@ -168,7 +200,7 @@ class _ProxiedExchange:
             call.answer = replace(answer, end="cancelled")
         try:
             head = await call.recorded.aserve()
-            if answer.end == "ended" and method != "HEAD":
+            if answer.end == "ended" and method != "HEAD" and head["status"] != 304:
                 # Without its secrets the body has another length.
                 size = sum(len(piece.value) for piece in answer.pieces if isinstance(piece.value, bytes))
                 head = {**head, "headers": [_sized(pair, size) for pair in head["headers"]]}
@@ -208,7 +240,7 @@ class _ProxiedExchange:
     async def _respond(self, head: Mapping[str, Any], chunks: AsyncIterator[bytes]) -> None:
         coded = any(name.lower() == "content-encoding" for name, _ in head["headers"])
         headers = [
-            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            (name.lower().encode("latin-1"), self._address(name.lower(), value, head).encode("latin-1"))
             for name, value in head["headers"]
             # Compressed again, a body has another length.
             if name.lower() not in _HOP and not (coded and name.lower() == "content-length")
@@ -222,11 +254,25 @@ class _ProxiedExchange:
                     await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    def _address(self, name: str, value: str, head: Mapping[str, Any]) -> str:
+        """Return a header's value; an address of a service leads to the proxy."""
+        if name not in _ADDRESSES:
+            return value
+        try:
+            target = urljoin(self._url, value)
+        except ValueError:
+            return value
+        at_proxy = self._addresses.at_proxy(target)
+        if at_proxy is None and name == "location" and 300 <= head["status"] < 400:
+            self._session.led_away(exchange.place(self._url), exchange.place(target))
+        return at_proxy or target
+
     async def _say(self, status: int, kind: str, text: str) -> None:
         await _said(status, kind, text)({"type": "http"}, _nothing, self._send)
 
 
 def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: exchange.Body) -> httpx.Request:
+    headers = [(name, _unpackable(value) if name == b"accept-encoding" else value) for name, value in headers]
     whole = body.in_memory
     content: Any = whole or None
     if whole is None:
@@ -236,7 +282,18 @@ def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: ex
                 yield part
 
         content = parts()
-    return httpx.Request(method, url, headers=headers, content=content)
+    # As the program wrote it: httpx would resolve `..` in a path.
+    split = urlsplit(url)
+    target = f"{split.path or '/'}{'?' + split.query if split.query else ''}"
+    sent = {"target": target.encode()} if target.isascii() else {}
+    return httpx.Request(method, url, headers=headers, content=content, extensions=sent)
+
+
+def _unpackable(accepted: bytes) -> bytes:
+    """Return the accepted codings that can be unpacked here: secrets in others would not be found."""
+    given = (part.strip() for part in accepted.decode("latin-1").lower().split(","))
+    kept = [part for part in given if unpack.can_unpack(part.partition(";")[0].strip())]
+    return ", ".join(kept).encode("latin-1") or b"identity"
 
 
 def _sized(header: Sequence[str], size: int) -> Sequence[str]:

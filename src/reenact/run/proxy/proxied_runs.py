@@ -39,6 +39,8 @@ The departure then names the right request.
 """
 
 
+_LED_AWAY = "{} redirects to {}, for which no variable is set: requests there do not pass the proxy"
+
 SEEN = "look only at what comes by the proxy, and at what is written to standard output"
 """The limit of a replay through the proxy: the rest of the program runs for real."""
 
@@ -100,6 +102,10 @@ class RecordingProxy(RecordingInProgress):
             return begin(effect, Coding())
 
     def given_up(self, call: Call) -> None: ...
+
+    def led_away(self, place: str, target: str) -> None:
+        if self._recorder is not None:
+            self._recorder.note("unrecorded", _LED_AWAY.format(place, target))
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """Seal the recording when the program has ended."""
@@ -217,6 +223,11 @@ class ReplayingProxy(_Answering):
         detail = f"it was requested before earlier recorded calls{other}"
         self.replayer.state.depart(Divergence(Departure.REORDERED, call.address, step, detail=detail))
 
+    def led_away(self, place: str, target: str) -> None:
+        text = _LED_AWAY.format(place, target)
+        if text not in self._recording.notes:
+            self.replayer.remark(text)
+
     def verdict(self, *, whole: bool) -> Verdict:
         """Return the verdict after the program's end, by itself (`whole`) or by force."""
         self.replayer.finish(whole=whole)
@@ -244,6 +255,9 @@ class ForkingProxy(_Answering):
         self.forker = self.child.forker
         self.forker.on_stop = self.forker.replayer.state.on_halt = halted
         super().__init__(self.child.run, parent.logs[0], self.forker.replayer)
+
+    def led_away(self, place: str, target: str) -> None:
+        self.child.recorder.note("unrecorded", _LED_AWAY.format(place, target))
 
     @property
     def path(self) -> str:

@@ -15,6 +15,9 @@ import uvicorn
 from reenact.run.proxy.asgi import ProxyRun, Upstream, application
 from reenact.run.proxy.providers import Route
 
+_IDLE = 3600
+"""Seconds for an idle connection: programs expect a provider to keep it for minutes."""
+
 _GRACE = 2
 """Seconds for running requests after the program's end."""
 
@@ -98,6 +101,7 @@ class Serving:
             # Headers are the provider's own.
             server_header=False,
             date_header=False,
+            timeout_keep_alive=_IDLE,
             timeout_graceful_shutdown=_GRACE,
         )
         server = uvicorn.Server(config)
