@@ -10,7 +10,10 @@ from random import Random
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 from starlette.testclient import TestClient
 
 from reenact.server.traces import receiver as collecting
@@ -22,6 +25,21 @@ JSON = {"content-type": "application/json"}
 PROTOBUF = {"content-type": "application/x-protobuf"}
 SPAN = {"traceId": "a" * 32, "spanId": "b" * 16, "name": "x"}
 GOOD = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]}).encode()
+
+
+NESTED = {"stringValue": "x"}
+for _ in range(300):
+    NESTED = {"arrayValue": {"values": [NESTED]}}
+
+
+def one_span(**members):
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [{**SPAN, **members}]}]}]}).encode()
+
+
+def of_protobuf(**members):
+    request = ExportTraceServiceRequest()
+    request.resource_spans.add().scope_spans.add().spans.add(name="x", **members)
+    return request.SerializeToString()
 
 
 @pytest.fixture
@@ -39,6 +57,7 @@ def client(taken):
     [
         (DATA, {}),
         (gzip.compress(DATA), {"content-encoding": "gzip"}),
+        (gzip.compress(DATA[:99]) + gzip.compress(DATA[99:]), {"content-encoding": "gzip"}),
         (zlib.compress(DATA), {"content-encoding": "deflate"}),
     ],
 )
@@ -60,6 +79,13 @@ def test_json_is_taken_and_an_empty_request_is_fine(client, taken):
     assert client.post("/v1/traces", content=b"", headers=PROTOBUF).status_code == 200
 
 
+def test_a_parent_of_zeros_is_none(client, taken):
+    zeros = {"parent_span_id": b"\0" * 8, "trace_id": b"\1" * 16, "span_id": b"\1" * 8}
+    client.post("/v1/traces", content=one_span(parentSpanId="0" * 16), headers=JSON)
+    client.post("/v1/traces", content=of_protobuf(**zeros), headers=PROTOBUF)
+    assert [span.parent for span in taken] == ["", ""]
+
+
 @pytest.mark.parametrize(
     ("request_", "status", "says"),
     [
@@ -69,6 +95,13 @@ def test_json_is_taken_and_an_empty_request_is_fine(client, taken):
         ((b"\xff\xff", PROTOBUF), 400, "not an OTLP protobuf"),
         ((b"zipped", {**JSON, "content-encoding": "gzip"}), 400, "no gzip"),
         ((gzip.compress(GOOD)[:-9], {**JSON, "content-encoding": "gzip"}), 400, "ends early"),
+        ((gzip.compress(b"") * 101, {**JSON, "content-encoding": "gzip"}), 400, "more than 100 members"),
+        ((one_span(traceId=""), JSON), 400, "scopeSpans[0].spans[0]: '' is no id of 16 bytes"),
+        ((one_span(traceId="0" * 32), JSON), 400, "is no id of 16 bytes"),
+        ((one_span(spanId="0" * 16), JSON), 400, "is no id of 8 bytes"),
+        ((of_protobuf(trace_id=b"\1" * 15, span_id=b"\1" * 8), PROTOBUF), 400, "is no id of 16 bytes"),
+        ((of_protobuf(trace_id=b"\1" * 16), PROTOBUF), 400, "the span 'x': '' is no id of 8 bytes"),
+        ((one_span(attributes=[{"key": "x", "value": NESTED}]), JSON), 400, "more than 100 deep"),
         ((GOOD, {**JSON, "content-encoding": "br"}), 415, "'br' is not supported"),
         ((GOOD, {"content-type": "text/plain"}), 415, "'text/plain' is not supported"),
         ((GOOD, {}), 415, "'' is not supported"),

@@ -21,7 +21,7 @@ Usage = namedtuple("Usage", "free")
 
 
 def spans(trace, count=1):
-    some = [{"traceId": trace, "spanId": f"{number:016x}", "name": "x"} for number in range(count)]
+    some = [{"traceId": trace, "spanId": f"{number:016x}", "name": "x"} for number in range(1, count + 1)]
     return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": some}]}]}).encode()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -173,6 +174,30 @@ def test_a_trace_that_cannot_be_recorded_keeps_its_spans(store):
     assert TRACE in failures[0]
     store.recordings.unlink()
     assert len(Traces(store).settle(0, all=True)) == 1
+
+
+def test_a_trace_that_cannot_be_recorded_keeps_its_spans_when_it_is_late_too(store):
+    traces = Traces(store, quiet=2)
+    deep = [span(f"{number:x}", f"{number - 1:x}") for number in range(2, 400)]
+    traces.take([ROOT, *deep], 0)
+    said = []
+    for now in (3, 1000, 2000):
+        assert traces.settle(now, failed=said.append) == []
+    assert "nested more than 256 deep" in said[0]
+    assert len(said) == 1
+    assert len((traces.folder / f"{TRACE}.jsonl").read_bytes().splitlines()) == 399
+
+
+def test_a_span_that_was_sent_at_its_beginning_and_arrives_late_replaces_nothing(store):
+    whole = span("2", **{"gen_ai.output.messages": MESSAGES.replace("user", "assistant")})
+    begun = replace(whole, ended=0, attributes={"gen_ai.operation.name": "chat"})
+    for order in ([whole, begun], [begun, whole]):
+        traces = Traces(LocalStore(store.root / str(order.index(whole))), quiet=2)
+        for one in order:
+            traces.take([one], 0)
+        (kept,) = traces.settle(100, all=True)
+        (step,) = traces._store.load(kept.id).steps
+        assert step.output["choices"][0]["message"]["content"] == "hi"
 
 
 def test_what_cannot_be_kept_is_an_error(store):

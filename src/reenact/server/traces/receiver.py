@@ -27,6 +27,9 @@ from reenact.analysis.interchange.importers.otel.span import Span
 MOST = 64 << 20
 """Most bytes of an uncompressed request."""
 
+_MOST_MEMBERS = 100
+"""Members of a compressed body, each of which copies the rest of it."""
+
 _LOGS = "/v1/logs"
 PATHS = ("/v1/traces", _LOGS)
 """The paths of the routes."""
@@ -218,18 +221,23 @@ def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]])
 def _unpacked(body: bytes, encoding: str) -> bytes:
     if encoding not in _ENCODINGS:
         return body
-    unpack = zlib.decompressobj(_ENCODINGS[encoding])
+    found = bytearray()
     try:
-        data = unpack.decompress(body, MOST + 1)
+        for _ in range(_MOST_MEMBERS):
+            unpack = zlib.decompressobj(_ENCODINGS[encoding])
+            found += unpack.decompress(body, MOST + 1 - len(found))
+            if len(found) > MOST:
+                raise TraceRefusal(
+                    413, f"the request has more than {MOST >> 20} MB unpacked; a smaller batch size helps"
+                )
+            if not unpack.eof:
+                raise TraceRefusal(400, f"the body is no whole {encoding}: it ends early")
+            body = unpack.unused_data
+            if not body:
+                return bytes(found)
     except zlib.error as error:
         raise TraceRefusal(400, f"the body is no {encoding} ({error})") from None
-    if len(data) > MOST:
-        raise TraceRefusal(
-            413, f"the request has more than {MOST >> 20} MB unpacked; a smaller batch size helps"
-        )
-    if not unpack.eof:
-        raise TraceRefusal(400, f"the body is no whole {encoding}: it ends early")
-    return data
+    raise TraceRefusal(400, f"the body has more than {_MOST_MEMBERS} members of {encoding}")
 
 
 def _refusal(status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> Response:

@@ -17,7 +17,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class _Trace:
     spans: int = 0
     kept: int = 0
     recorded: bool = False
+    failed: bool = False
     seen: set[tuple[str, int, str]] = field(default_factory=set)
 
 
@@ -171,7 +172,8 @@ class Traces:
         if under_way.spans > under_way.kept and (all or whole):
             kept = self._record(trace, under_way)
         if under_way.spans == under_way.kept and (all or idle >= LATE):
-            self._file(trace).unlink(missing_ok=True)
+            if not under_way.failed:
+                self._file(trace).unlink(missing_ok=True)
             del self._traces[trace]
         return [kept] if kept is not None else []
 
@@ -210,8 +212,7 @@ class Traces:
     def _append(self, trace: str, spans: list[Span]) -> None:
         private.folder(self.folder)
         lines = b"".join(
-            self._redactor.line(orjson.dumps(asdict(span), default=str, option=orjson.OPT_NON_STR_KEYS))
-            + b"\n"
+            self._redactor.line(orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)) + b"\n"
             for span in spans
         )
         file = os.open(self._file(trace), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -229,8 +230,13 @@ class Traces:
             os.close(file)
 
     def _record(self, trace: str, under_way: _Trace) -> KeptTrace | None:
+        under_way.kept, under_way.failed = under_way.spans, True
+        kept = self._made(trace, under_way)
+        under_way.failed = False
+        return kept
+
+    def _made(self, trace: str, under_way: _Trace) -> KeptTrace | None:
         spans = list(runs.traces(_read(self._file(trace))).values())
-        under_way.kept = under_way.spans
         if not spans or not runs.tells(spans[0]):
             self.counts.strange += 0 if under_way.recorded else 1
             under_way.recorded = True

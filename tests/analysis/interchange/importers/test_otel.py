@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from reenact.analysis.interchange import importers
 from reenact.analysis.interchange.importers.otel import runs, wire
-from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem
+from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem, said
 from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core.query.facts import RecordingFacts
 from reenact.errors import DivergenceError, NotARecording
@@ -304,6 +305,39 @@ def test_a_trace_without_captured_content_says_that_it_cannot_be_replayed(store)
     assert "step 2: the trace does not say what the tool gave" in notes
     assert "can be read, but not replayed" in notes
     assert RecordingFacts(recording).steps[0].get("tokens") == 3
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_agents_in_a_circle_of_parents_are_kept_and_named(store, size):
+    agents = [
+        span(str(number), str((number + 1) % size), gen_ai__operation__name="invoke_agent", name=f"a{number}")
+        for number in range(size)
+    ]
+    recording = recorded(store, *agents, chat("c", "0", **SAID))
+    assert labels(recording) == ["model:gpt-x"]
+    assert "spans name each other as parents: 1 of them became outermost" in recording.notes
+
+
+ODD = [
+    {"openinference.span.kind": "LLM", "llm.input_messages.\u00b2.message.role": "user"},
+    {"openinference.span.kind": "LLM", f"llm.input_messages.{'9' * 5000}.message.role": "user"},
+    {"openinference.span.kind": "LLM", f"llm.input_messages{'.0' * 100_000}": "user"},
+    {"gen_ai.operation.name": "chat", "reenact.recording.tags": 5},
+    {"gen_ai.operation.name": "chat", "output.value": '{"id": [], "kwargs": {"content": "x"}}'},
+    {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.arguments": '{"args": 5, "kwargs": {}}'},
+]
+
+
+@pytest.mark.parametrize("attributes", ODD)
+def test_an_odd_attribute_costs_no_more_than_itself(store, attributes):
+    recording = recorded(store, replace(span("1"), attributes=attributes), chat("2", **SAID))
+    assert len(recording.steps) == 2
+
+
+def test_a_text_is_read_as_a_python_literal_only_if_it_is_short_and_of_values_that_json_has():
+    assert said("{'a': (1, None), 2: 'x'}") == {"a": [1, None], "2": "x"}
+    for text in ("{1, 2}", "[b'x']", "{(1,): 2}", "[1+2j]", f"[{'1,' * (1 << 20)}'x']"):
+        assert said(text) == text
 
 
 def test_a_lost_span_is_named(store):

@@ -220,6 +220,8 @@ def runs_of(document: Any, path: Path, format: str = "") -> tuple[str, list[Impo
             continue
         try:
             found = list(known.read(document, path))
+        except NotARecording:
+            raise
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             raise NotARecording(
                 f"{path} cannot be read as {name} ({type(error).__name__}: {error})"

@@ -28,7 +28,10 @@ def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
             loose.setdefault((span.trace, span.id), []).extend(span.events)
         elif span.get("logfire.span_type") != _TEMPORARY:
             # Logfire sends a span twice: at its beginning, and whole.
-            found.setdefault(span.trace, {})[span.id] = span
+            each = found.setdefault(span.trace, {})
+            # A span that was sent at its beginning may arrive after the whole one.
+            if span.id not in each or span.ended or not each[span.id].ended:
+                each[span.id] = span
     for (trace, id), events in loose.items():
         known = found.get(trace, {}).get(id)
         if known is not None:
@@ -60,7 +63,8 @@ def run(spans: list[Span], *, source: dict[str, Any], name: str = "", bare: bool
     session = next((str(value) for span in spans if (value := span.get(*_SESSIONS)) is not None), "")
     tags = [f"service:{service}"] if service and not service.startswith("unknown_service") else []
     tags += [f"conversation:{session}"] if session else []
-    tags += [str(tag) for tag in root.get("reenact.recording.tags") or ()]
+    kept = root.get("reenact.recording.tags")
+    tags += [str(tag) for tag in kept] if isinstance(kept, list) else []
     about = {"trace": root.trace, "spans": len(spans), "resource": resource, "root": _left(root)}
     libraries = sorted({span.library for span in spans if span.library})
     return ImportedRun(
@@ -90,6 +94,8 @@ class _Missing:
 class _Tree:
     def __init__(self, spans: list[Span], *, bare: bool) -> None:
         self.spans = {span.id: span for span in spans}
+        self.circles = _cut_circles(self.spans)
+        spans = [*self.spans.values()]
         _refuse_deep(self.spans)
         self.bare = bare
         self.kinds = {span.id: kinds.kind(span) for span in spans}
@@ -131,9 +137,7 @@ class _Tree:
         return None
 
     def _around(self, span: Span) -> Iterator[Span]:
-        seen = {span.id}
-        while (outer := self.spans.get(span.parent)) is not None and outer.id not in seen:
-            seen.add(outer.id)
+        while (outer := self.spans.get(span.parent)) is not None:
             yield outer
             span = outer
 
@@ -206,14 +210,30 @@ class _Tree:
         return None
 
 
+def _cut_circles(spans: dict[str, Span]) -> int:
+    """Make one span of each circle of parents an outermost one; return the number of circles."""
+    cut, climbed = 0, set[str]()
+    for inner in [*spans.values()]:
+        span: Span | None = inner
+        path: set[str] = set()
+        while span is not None and span.id not in climbed:
+            path.add(span.id)
+            if span.parent in path:
+                spans[span.id] = replace(span, parent="")
+                cut += 1
+                break
+            span = spans.get(span.parent)
+        climbed |= path
+    return cut
+
+
 def _refuse_deep(spans: Mapping[str, Span]) -> None:
-    """Raise ValueError if spans are nested very deep, or in long circles."""
+    """Raise ValueError if spans are nested very deep."""
     depths: dict[str, int] = {}
     for inner in spans.values():
         span: Span | None = inner
         climbed = []
         while span is not None and span.id not in depths:
-            depths[span.id] = 0  # a circle ends here
             climbed.append(span.id)
             span = spans.get(span.parent)
         depth = depths[span.id] if span is not None else 0
@@ -269,6 +289,8 @@ def _notes(tree: _Tree, effects: list[Happened], *, bare: bool) -> Iterator[str]
             "each is shown unchanged"
         )
         return
+    if tree.circles:
+        yield f"spans name each other as parents: {tree.circles} of them became outermost"
     if tree.lost:
         yield f"spans are missing: {tree.lost} name a parent outside of the trace"
     said_nothing = "the messages were not captured, which is the default of most instrumentations"

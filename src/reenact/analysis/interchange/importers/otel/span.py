@@ -8,10 +8,18 @@ from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
+
 from reenact.core.dataclass import dataclass
 from reenact.core.model.plain import parsed
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_DEEPEST_NAME = 64
+"""The levels that an attribute's name is split into; the rest of a longer name is the last one."""
+
+_LONGEST_LITERAL = 1 << 20
+"""The length of a text that is read as a Python literal: its parts take a hundred times its memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +98,17 @@ def said(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     found = parsed(value)
-    if isinstance(found, str) and found[:1] in "{[(" and found[-1:] in "}])":
+    if (
+        isinstance(found, str)
+        and found[:1] in "{[("
+        and found[-1:] in "}])"
+        and len(found) <= _LONGEST_LITERAL
+    ):
         try:
-            return ast.literal_eval(found)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            read = ast.literal_eval(found)
+            # Sets, bytes and the like are no values of JSON: such a text stays one.
+            return orjson.loads(orjson.dumps(read, option=orjson.OPT_NON_STR_KEYS))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return found
     return found
 
@@ -107,7 +122,7 @@ def nested(attributes: Mapping[str, Any], prefix: str) -> Any:
     for name, value in attributes.items():
         if not name.startswith(prefix + "."):
             continue
-        keys = name[len(prefix) + 1 :].split(".")
+        keys = name[len(prefix) + 1 :].split(".", _DEEPEST_NAME)
         here = root
         for key in keys[:-1]:
             inner = here.get(key)
@@ -122,7 +137,7 @@ def _lists(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
     inner = {key: _lists(value) for key, value in tree.items()}
-    if inner and all(key.isdigit() for key in inner):
+    if inner and all(len(key) < 10 and key.isdecimal() for key in inner):
         return [inner[key] for key in sorted(inner, key=int)]
     return inner
 

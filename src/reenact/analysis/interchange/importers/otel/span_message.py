@@ -83,7 +83,7 @@ def _unwrapped(item: dict[str, Any]) -> dict[str, Any]:
     """Return the message inside of a choice, a constructor, or an attribute's prefix."""
     if isinstance(item.get("message"), dict) and "role" not in item:
         item = {"role": "assistant", **item["message"]}
-    if isinstance(item.get("kwargs"), dict) and isinstance(item.get("id"), list):
+    if isinstance(item.get("kwargs"), dict) and isinstance(item.get("id"), list) and item["id"]:
         name = str(item["id"][-1])
         item = {**item["kwargs"], "role": _CONSTRUCTED.get(name, "user")}
     extra = item.get("additional_kwargs")

@@ -29,7 +29,8 @@ def arguments(span: Span) -> dict[str, Any] | None:
     while isinstance(found, dict) and set(found) & {"inputs", "input", "input_str"} and set(found) <= _AROUND:
         found = said(found.get("inputs") or found.get("input") or found.get("input_str") or {})
     if isinstance(found, dict) and set(found) == {"args", "kwargs"} and isinstance(found["kwargs"], dict):
-        positional = {str(place): value for place, value in enumerate(found["args"] or ())}
+        given = found["args"] if isinstance(found["args"], list) else [found["args"]] if found["args"] else []
+        positional = {str(place): value for place, value in enumerate(given)}
         return {**positional, **found["kwargs"]}
     return by_name(found)
 

@@ -13,6 +13,9 @@ from reenact.core.extras import needing
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
+_DEEPEST = 100
+"""Levels of a nested value; protobuf's own limit is half as many."""
+
 _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 
 
@@ -65,10 +68,10 @@ def _from_message(span: Any, resource: dict[str, Any], library: str) -> Span:
     )
     failed = span.status.code == 2
     return Span(
-        trace=span.trace_id.hex(),
-        id=span.span_id.hex(),
+        trace=_valid(span.trace_id.hex(), 16, f"the span {span.name[:40]!r}"),
+        id=_valid(span.span_id.hex(), 8, f"the span {span.name[:40]!r}"),
         name=span.name,
-        parent=span.parent_span_id.hex(),
+        parent=_parent(span.parent_span_id.hex()),
         began=span.start_time_unix_nano,
         ended=span.end_time_unix_nano,
         attributes=attributes,
@@ -159,10 +162,10 @@ def _from_json(span: dict[str, Any], resource: dict[str, Any], library: str, whe
     failed = status.get("code") in _FAILED
     text = str(status.get("message") or "")
     return Span(
-        trace=_id(_get(span, "traceId", "trace_id"), 16, where),
-        id=_id(_get(span, "spanId", "span_id"), 8, where),
+        trace=_valid(_id(_get(span, "traceId", "trace_id"), 16, where), 16, where),
+        id=_valid(_id(_get(span, "spanId", "span_id"), 8, where), 8, where),
         name=str(span.get("name") or ""),
-        parent=_id(_get(span, "parentSpanId", "parent_span_id") or "", 8, where),
+        parent=_parent(_id(_get(span, "parentSpanId", "parent_span_id") or "", 8, where)),
         began=_int(_get(span, "startTimeUnixNano", "start_time_unix_nano")),
         ended=_int(_get(span, "endTimeUnixNano", "end_time_unix_nano")),
         attributes=attributes,
@@ -195,6 +198,18 @@ def _id(text: Any, size: int, where: str) -> str:
     if len(data) != size:
         raise ValueError(f"{where}: {text[:40]!r} is no id of {size} bytes")
     return data.hex()
+
+
+def _valid(id: str, size: int, where: str) -> str:
+    """Return the id of a trace or span. Raises ValueError for one that OTLP calls invalid."""
+    if len(id) != size * 2 or not id.strip("0"):
+        raise ValueError(f"{where}: {id[:40]!r} is no id of {size} bytes with a bit that is set")
+    return id
+
+
+def _parent(id: str) -> str:
+    """Return a parent's id, or nothing for one of zeros, as some senders write it."""
+    return id if id.strip("0") else ""
 
 
 def _int(value: Any) -> int:
@@ -236,7 +251,9 @@ def _json_pairs(item: dict[str, Any], where: str) -> dict[str, Any]:
     }
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        raise ValueError(f"a value is nested more than {_DEEPEST} deep")
     if not isinstance(value, dict):
         # Some exporters write the value without its type.
         return value
@@ -247,10 +264,10 @@ def _json_value(value: Any) -> Any:
         if name == "doubleValue":
             return float(inner)
         if name == "arrayValue":
-            return [_json_value(item) for item in (inner or {}).get("values") or ()]
+            return [_json_value(item, depth + 1) for item in (inner or {}).get("values") or ()]
         if name == "kvlistValue":
             return {
-                str(pair.get("key")): _json_value(pair.get("value"))
+                str(pair.get("key")): _json_value(pair.get("value"), depth + 1)
                 for pair in (inner or {}).get("values") or ()
             }
         if name in ("stringValue", "boolValue", "bytesValue"):
