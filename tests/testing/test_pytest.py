@@ -283,6 +283,127 @@ def test_async_tests_over_http_replay_without_the_server_and_in_parallel(suite):
     assert Answers.count == seen == 12
 
 
+def test_a_test_that_is_marked_late_or_by_unittest_runs_on_its_recording(suite):
+    suite.write(
+        "conftest.py",
+        """
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if "collected" in item.name:
+                    item.add_marker(pytest.mark.reenact)
+
+        @pytest.fixture
+        def recorded(request):
+            request.node.add_marker(pytest.mark.reenact)
+        """,
+    )
+    suite.write(
+        "test_agent.py",
+        """
+        import pytest, unittest
+        from agent import agent
+
+        def test_collected():
+            agent("ORD-1")
+
+        def test_set_up(recorded):
+            agent("ORD-2")
+
+        class TestSync(unittest.TestCase):
+            @pytest.mark.reenact
+            def test_price(self):
+                agent("ORD-3")
+
+        class TestAsync(unittest.IsolatedAsyncioTestCase):
+            @pytest.mark.reenact
+            async def test_price(self):
+                agent("ORD-4")
+
+            @pytest.mark.reenact
+            @unittest.skip("not now")
+            async def test_skipped(self):
+                agent("ORD-5")
+        """,
+    )
+    assert suite.run()[0] == 1
+    assert suite.calls == 0
+    assert suite.run("--reenact=record")[0] == 0
+    assert suite.calls == 4
+    status, said = suite.run()
+    assert (status, suite.calls) == (0, 4)
+    assert "4 passed, 1 skipped" in said
+
+
+def test_a_marked_test_that_a_plugin_runs_in_its_own_way_fails(suite):
+    suite.write(
+        "conftest.py",
+        """
+        def pytest_pyfunc_call(pyfuncitem):
+            getattr(pyfuncitem.module, pyfuncitem.originalname)()
+            return True
+        """,
+    )
+    status, said = suite.run("--reenact=record")
+    assert status == 1
+    assert "test_agent.py::test_price ran without its recording" in said
+
+
+ALIKE = """
+    import pytest
+    from agent import agent
+
+    @pytest.mark.reenact
+    @pytest.mark.parametrize("id", ["a/b", "a-b", "a b", "x" * 300], ids=str)
+    def test_price(id):
+        agent("ORD-1")
+
+    class TestOne:
+        class TestPrice:
+            @pytest.mark.reenact
+            def test_price(self):
+                agent("ORD-1")
+
+    class TestTwo:
+        class TestPrice:
+            @pytest.mark.reenact
+            def test_price(self):
+                agent("ORD-1")
+"""
+
+
+def test_tests_with_similar_names_have_recordings_of_their_own(suite):
+    suite.write("test_agent.py", ALIKE)
+    assert suite.run("--reenact=record")[0] == 0
+    assert suite.calls == 6
+    assert len(list((suite.folder / "recordings" / "test_agent").iterdir())) == 6
+    assert suite.run()[0] == 0
+    assert suite.calls == 6
+
+
+def test_a_recording_under_the_name_of_an_earlier_version_is_used_by_the_test_that_made_it(suite):
+    suite.write("test_agent.py", ALIKE)
+    assert suite.run("--reenact=record", "test_agent.py::test_price[a/b]")[0] == 0
+    (made,) = (suite.folder / "recordings" / "test_agent").iterdir()
+    made.rename(made.with_name("test_price[a-b].reenact"))
+    assert suite.run("test_agent.py::test_price[a/b]")[0] == 0
+    status, said = suite.run("test_agent.py::test_price[a b]")
+    assert status == 1
+    assert "there is no recording" in said
+    assert suite.calls == 1
+
+
+def test_a_departure_of_a_test_that_may_fail_is_a_failure(suite):
+    text = TEST.replace("    @pytest.mark.reenact\n", "    @pytest.mark.reenact\n    @pytest.mark.xfail\n")
+    suite.write("test_agent.py", text)
+    assert "1 xpassed" in suite.run("--reenact=record")[1]
+    suite.write("test_agent.py", text.replace('"ORD-1")', '"ORD-2")'))
+    status, said = suite.run()
+    assert status == 1
+    assert "the test no longer matches its recording: CHANGED at step 1" in said
+
+
 @pytest.mark.thorough
 def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
     suite.write(

@@ -38,7 +38,7 @@ _EXACT = 17
 """Digits from which a number in a JSON text may be more than a float or 64 bits hold."""
 
 SPELLING = "compare JSON bodies and messages by their values, not by their spaces, escapes and order of names"
-"""The rule under which two texts were equal: libraries for HTTP write the same value in several ways."""
+"""The rule under which two texts were equal: libraries write a value in several ways."""
 
 _KEPT = 1024
 _TYPED = ("fields", "items", "value")
@@ -194,7 +194,7 @@ def _differ(recorded: Any, actual: Any, path: str) -> Iterator[Mismatch]:
 
 
 def _differing_texts(recorded: str, actual: str, path: str) -> Iterator[Mismatch]:
-    """Yield the parts of two JSON texts that differ; the whole texts if none does, or if one is no JSON."""
+    """Yield the differing parts of two JSON texts, or the whole texts if there are none."""
     inside = _json(recorded), _json(actual)
     found = [] if None in inside else [*_differ(*inside, path)]
     yield from found or [Mismatch(path, recorded, actual)]

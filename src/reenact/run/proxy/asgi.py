@@ -290,7 +290,7 @@ def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: ex
 
 
 def _unpackable(accepted: bytes) -> bytes:
-    """Return the accepted codings that can be unpacked here: secrets in others would not be found."""
+    """Return the accepted codings that can be unpacked here, to find secrets in them."""
     given = (part.strip() for part in accepted.decode("latin-1").lower().split(","))
     kept = [part for part in given if unpack.can_unpack(part.partition(";")[0].strip())]
     return ", ".join(kept).encode("latin-1") or b"identity"

@@ -13,6 +13,7 @@ Every pytest run loads this module, so it is small; the replay code is imported 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -59,11 +60,22 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let marked tests run on their recordings. Async tests stay async."""
-    if not isinstance(item, pytest.Function) or item.get_closest_marker("reenact") is None:
-        return
-    item.obj = _taping(item.config).in_session(item, item.obj)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Let a marked test run on its recording, if it was marked by its setup at the latest."""
+    if isinstance(item, pytest.Function) and item.get_closest_marker("reenact") is not None:
+        _taping(item.config).wrap(item)
+
+
+@pytest.hookimpl(tryfirst=True, wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a marked test that passed without its recording, or left it as an xfail."""
+    report = yield
+    if call.when == "call" and item.get_closest_marker("reenact") is not None:
+        _taping(item.config).check(item, report)
+    return report
 
 
 @pytest.fixture(name="reenact")

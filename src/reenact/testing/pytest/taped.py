@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import re
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from unittest import TestCase
 
 import pytest
 
@@ -18,7 +20,7 @@ from reenact.analysis.views.difference import divergence_lines
 from reenact.core.model.divergence import Verdict
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
-from reenact.core.store.local import SUFFIX, LocalStore
+from reenact.core.store.local import SUFFIX, LocalStore, load
 from reenact.errors import Divergence, DivergenceError, ReenactError, UsageError
 from reenact.run.api.recording import record
 from reenact.run.api.replaying import Replay, replay
@@ -26,6 +28,10 @@ from reenact.team import ship
 from reenact.testing.pytest import mode
 from reenact.verbs.configuration import POLICY, settings
 from reenact.verbs.replay import Options
+
+_ODD = re.compile(r"[^\w.\[\]-]+")
+_LONGEST = 120
+"""Letters of a test in the name of its recording."""
 
 _OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace", "tools", "policy")
 
@@ -46,6 +52,10 @@ class Taped:
         self._options = options
         self._node = node
         self._replay: Replay | None = None
+        self.begun = False
+        """True if the test has run in its session."""
+        self.departure = ""
+        """The text of the divergence, if the test has left its recording."""
 
     @property
     def recording(self) -> RecordedRun | None:
@@ -57,6 +67,7 @@ class Taped:
 
     def session(self) -> Any:
         """Return the context manager that the test runs in."""
+        self.begun, self.departure = True, ""
         recording = self.mode == "update" or (self.mode == "record" and not self.path.exists())
         if self.mode == "off":
             return _Off()
@@ -72,7 +83,7 @@ class Taped:
             self._replay = replay(str(self.path), **self._options)
         except (ReenactError, TypeError) as error:
             pytest.fail(f"reenact: {error}", pytrace=False)
-        return _Replayed(self._replay, self.path, self._node)
+        return _Replayed(self, self._replay, self._node)
 
 
 class _Off:
@@ -108,9 +119,9 @@ class _Recorded:
 class _Replayed:
     """Replays a test, which fails at a divergence."""
 
-    def __init__(self, session: Replay, path: Path, node: str) -> None:
+    def __init__(self, taped: Taped, session: Replay, node: str) -> None:
+        self._taped = taped
         self._session = session
-        self._path = path
         self._node = node
 
     def __enter__(self) -> None:
@@ -120,12 +131,39 @@ class _Replayed:
         try:
             self._session.__exit__(kind, error, trace)
         except DivergenceError as diverged:
-            told = _failure_text(diverged.divergence, self._session.recording, self._path, self._node)
+            told = _failure_text(diverged.divergence, self._session.recording, self._taped.path, self._node)
+            self._taped.departure = told
             if not isinstance(error, Exception):
                 # From None, because the exception that stopped the program says the same, and would be printed first.
                 raise pytest.fail.Exception(told, pytrace=False) from None
             # The test's own failure is more important; the divergence is added as its likely cause.
             error.add_note(told)
+
+
+_WRAPPED = pytest.StashKey[Callable[..., Any]]()
+
+
+def wrap(item: pytest.Function) -> None:
+    """Let a test run on its recording; once, as a failed test may be run again."""
+    if item.stash.get(_WRAPPED, None) is not item.obj:
+        item.obj = item.stash[_WRAPPED] = in_session(item, item.obj)
+    if isinstance(item.instance, TestCase):
+        # unittest calls the method by its name; pytest gives it the wrapped one only if it is not async.
+        setattr(item.instance, item.name, item.obj)
+    taped(item).begun = False
+
+
+def check(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Fail a test that passed without its recording, and one that left it, although it may fail."""
+    known = item.stash.get(_TAPED, None)
+    if report.passed and (known is None or not known.begun):
+        report.outcome = "failed"
+        report.longrepr = (
+            f"reenact: {item.nodeid} ran without its recording: {type(item).__name__} is not supported"
+        )
+    elif known is not None and known.departure and hasattr(report, "wasxfail"):
+        del report.wasxfail
+        report.outcome, report.longrepr = "failed", known.departure
 
 
 def in_session(item: pytest.Function, test: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,9 +226,25 @@ def _path(item: pytest.Function, given: str | None) -> Path:
     if given is not None:
         path = folder / given
         return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
-    name = re.sub(r"[^\w.\[\]-]+", "-", item.name)
+    folder = folder / "recordings" / item.path.stem
+    plain = f"{item.cls.__qualname__}.{item.name}" if item.cls is not None else item.name
+    name = _ODD.sub("-", plain)[:_LONGEST]
+    if name != plain:
+        # Others may have the same name.
+        name += f"-{hashlib.sha256(plain.encode()).hexdigest()[:8]}"
+    path = folder / f"{name}{SUFFIX}"
+    return path if path.exists() else _earlier(item, folder) or path
+
+
+def _earlier(item: pytest.Function, folder: Path) -> Path | None:
+    """Return this test's recording of a version before 0.2, whose name others may share."""
     owner = f"{item.cls.__name__}." if item.cls is not None else ""
-    return folder / "recordings" / item.path.stem / f"{owner}{name}{SUFFIX}"
+    path = folder / f"{owner}{_ODD.sub('-', item.name)}{SUFFIX}"
+    try:
+        made_by = load(path).name if path.exists() else ""
+    except (ReenactError, OSError):
+        return None
+    return path if made_by.partition("::")[2] == item.nodeid.partition("::")[2] else None
 
 
 def _failure_text(divergence: Divergence, recording: RecordedRun, path: Path, node: str) -> str:

@@ -16,10 +16,10 @@ from reenact.core.model.plain import parsed
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _DEEPEST_NAME = 64
-"""The levels that an attribute's name is split into; the rest of a longer name is the last one."""
+"""The levels of an attribute's name; the rest of a longer name is one."""
 
 _LONGEST_LITERAL = 1 << 20
-"""The length of a text that is read as a Python literal: its parts take a hundred times its memory."""
+"""The longest text that is read as a Python literal, which takes 100 times its memory."""
 
 
 @dataclass(frozen=True, slots=True)
