@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -392,6 +393,24 @@ def test_a_recording_under_the_name_of_an_earlier_version_is_used_by_the_test_th
     assert status == 1
     assert "there is no recording" in said
     assert suite.calls == 1
+
+
+def test_what_pytest_itself_reads_is_not_the_test_s_however_it_is_started(suite):
+    suite.write(
+        "test_agent.py",
+        """
+        import os, pytest
+
+        @pytest.mark.reenact
+        def test_variable(monkeypatch):
+            monkeypatch.setenv("COLOUR", "red")
+            assert os.environ["COLOUR"] == "red"
+        """,
+    )
+    script = [Path(sys.executable).with_name("pytest"), "-p", "no:cacheprovider", "-q", "--reenact=record"]
+    subprocess.run(script, cwd=suite.folder, env=suite.environ, timeout=120, check=True)
+    status, said = suite.run()
+    assert status == 0, said
 
 
 def test_a_departure_of_a_test_that_may_fail_is_a_failure(suite):

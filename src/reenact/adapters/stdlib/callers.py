@@ -87,7 +87,8 @@ def own(*packages: str) -> None:
 def install() -> None:
     """Find the installed packages that are the program itself: requested, or `python -m`."""
     asked = [name for name in os.environ.get("REENACT_OWN", "").replace(",", " ").split() if name]
-    own(*asked, *(name for name in [_started()] if name and name not in _RUNNERS))
+    # The script `pytest` imports `_pytest`.
+    own(*asked, *(name for name in [_started()] if name and name.lstrip("_") not in _RUNNERS))
 
 
 def program(frame: FrameType | None) -> bool:
