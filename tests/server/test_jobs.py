@@ -295,6 +295,16 @@ async def test_a_project_sees_nothing_of_anothers_recordings_and_jobs(shell, rec
     assert (await client.get(f"/api/v1/recordings/{recorded}", headers=ours)).status_code == 200
 
 
+async def test_a_mistyped_address_is_named_without_a_pattern(served):
+    _, client = served(keyless=True)
+    for address, says in (
+        ("jobs/zzz", "'zzz' is not a valid id"),
+        ("recordings/%00", "'\\x00' is not a valid id"),
+    ):
+        answer = await client.get(f"/api/v1/{address}")
+        assert (answer.status_code, answer.json()) == (422, {"detail": says})
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("id", ["../../x", "a/b", "..", "", "x" * 200])
 async def test_an_order_names_recordings_and_no_paths(served, id):

@@ -71,6 +71,10 @@ async def misshapen(request: Request, error: Exception) -> JSONResponse:
     """Answer an invalid request with its first error, in one line."""
     assert isinstance(error, RequestValidationError)
     first, *more = error.errors()
+    if first["type"] == "string_pattern_mismatch" and first["loc"][0] == "path":
+        # A mistyped address: its reader has no use for a pattern.
+        text = f"{str(first['input'])[:60]!r} is not a valid {first['loc'][-1]}"
+        return JSONResponse({"detail": text}, 422)
     place = ".".join(str(part) for part in first["loc"])
     others = f" (and {len(more)} more)" if more else ""
     return JSONResponse({"detail": f"{place}: {first['msg']}{others}"}, 422)
