@@ -151,7 +151,7 @@ def test_secrets_do_not_reach_the_file(tmp_path):
     [
         ("{", "damaged JSON"),
         ("[]", "a JSON object with session_id"),
-        ('{"a": 1}', "not with a"),
+        ('{"a": 1}', "not with 'a'"),
         ('{"session_id": "x", "mood": 1}', "has no 'mood'"),
         ('{"session_id": "x", "messages": 3}', "messages are no list"),
         (
