@@ -130,7 +130,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("portable", [False, pytest.param(True, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_replays_as_it_was(shell, name, portable):
     if portable and not system.LINUX:
