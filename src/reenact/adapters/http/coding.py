@@ -77,7 +77,7 @@ class Coding:
         return value
 
     def finish(self) -> bytes:
-        """Return the end of the compressed body, after its last chunk; nothing after none."""
+        """Return the end of the compressed body, after its last chunk; nothing if it had none."""
         encoder, self._encoder = self._encoder, None
         return encoder.finish() if encoder is not None and self._begun else b""
 

@@ -14,7 +14,7 @@ from reenact.core.extras import needing
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 _ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _DEEPEST = 100
-"""Levels of a nested value; protobuf's own limit is half as many."""
+"""Most levels of a nested value; the limit of protobuf is half of that."""
 
 _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 
@@ -203,7 +203,7 @@ def _id(text: Any, size: int, where: str) -> str:
 def _valid(id: str, size: int, where: str) -> str:
     """Return the id of a trace or span. Raises ValueError for one that OTLP calls invalid."""
     if len(id) != size * 2 or not id.strip("0"):
-        raise ValueError(f"{where}: {id[:40]!r} is no id of {size} bytes with a bit that is set")
+        raise ValueError(f"{where}: {id[:40]!r} is not a valid id ({size} bytes, not all of them zero)")
     return id
 
 
