@@ -122,8 +122,8 @@ class Browser(App[None]):
         """Show the columns for which there is room, and render an open recording for the new width."""
         self._title(event.size.width)
         if isinstance(self.screen, TranscriptScreen):
-            # Once a window that is being dragged is at rest.
-            self.set_timer(_PAUSE, self._reopen)
+            # A window that is being dragged is rendered once it is at rest.
+            self.set_timer(_PAUSE, partial(self._reopen, event.size.width))
 
     def _title(self, width: int) -> None:
         self.screen_stack[0].query_one("#titles", Static).update(self.rows.titles(width - 1, self.sort))
@@ -269,7 +269,9 @@ class Browser(App[None]):
             self.say("reading …", "dim")
             self._open(row.line.id, self._room)
 
-    def _reopen(self) -> None:
+    def _reopen(self, width: int) -> None:
+        if not self.is_running or width != self.size.width:
+            return
         screen = self.screen
         if isinstance(screen, TranscriptScreen) and screen.width != self._room:
             screen.width = self._room
