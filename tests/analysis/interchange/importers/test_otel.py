@@ -378,7 +378,7 @@ def test_of_several_traces_those_without_an_agent_are_left_out_with_a_word(bring
         ({"resourceSpans": {}}, "resourceSpans is no list"),
         ({"resourceSpans": [{"scopeSpans": [1]}]}, r"scopeSpans\[0\] is no object"),
         ({"resourceSpans": [{"scopeSpans": [{"spans": [{"spanId": "b" * 16}]}]}]}, "no id of a trace"),
-        ({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "xyz", "spanId": "b" * 16}]}]}]}, "'xyz' is no id"),
+        ({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "xyz", "spanId": "b" * 16}]}]}]}, "'xyz' is not an id"),
         ({"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a" * 32, "spanId": "b" * 16, "startTimeUnixNano": "x"}]}]}]}, "invalid literal"),
     ],
 )  # fmt: skip

@@ -196,7 +196,7 @@ def _id(text: Any, size: int, where: str) -> str:
     except binascii.Error:
         data = b""
     if len(data) != size:
-        raise ValueError(f"{where}: {text[:40]!r} is no id of {size} bytes")
+        raise ValueError(f"{where}: {text[:40]!r} is not an id of {size} bytes")
     return data.hex()
 
 
