@@ -157,6 +157,16 @@ def test_what_a_later_process_finds_is_not_the_state_before_the_run(tmp_path: Pa
     assert first[Path(ROOT)].names == ("old",)
 
 
+def test_a_file_that_a_command_made_did_not_exist_before_another_process_found_it(tmp_path: Path) -> None:
+    command = {**_files("command", {"made": _file("b")}, call=1), "t": 5.0}
+    found = {**_files("first", {"made": _file("a")}), "t": 2.0}
+    plain = _of_two(tmp_path / "plain", [_step(1), command], [found])
+    assert _letters(trees.first_states(plain)) == {"made": "a"}
+    walked = _of_two(tmp_path / "walked", [_step(1), {**command, "since": 0.3}], [found])
+    assert _letters(trees.first_states(walked)) == {"made": ""}
+    assert _letters(trees.final_states(walked)) == {"made": "b"}
+
+
 def test_another_process_completes_a_state_that_has_not_changed(tmp_path: Path) -> None:
     listed = {"kind": "file", "mode": 0o644, "size": 3, "mtime": 5, "why": "listed"}
     whole = {**_file("a"), "size": 3, "mtime": 5}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 import shutil
@@ -11,15 +12,20 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import reenact
 from reenact.core import boundary
 from reenact.core.files import trees
+from reenact.core.files.keeping import FileKeeper, Keeping
 from reenact.core.files.restore import restore
+from reenact.core.files.states import FileState
 from reenact.core.model.event import Effect
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.record.file_events import FileEvents
+from reenact.core.record.places import Place
 from reenact.errors import UsageError
 from tests.systems import FILES
 
@@ -87,6 +93,43 @@ def test_a_file_is_kept_as_it_was_first_read_and_as_each_step_left_it(folder: Pa
     assert _content(recording, trees.states_at(recording, 2)) == {"memory.txt": "newest", "more.txt": "more"}
     assert trees.final_states(recording) == trees.states_at(recording, 2)
     assert trees.roots(recording) == (folder,)
+
+
+def test_the_state_before_the_run_was_seen_before_its_time_and_a_change_after_it(folder: Path) -> None:
+    (folder / "kept.txt").write_text("before")
+    clock = itertools.count(1.0)
+    lines: list[dict[str, Any]] = []
+    keeper = FileKeeper(Keeping(lambda _: "", bytes, b"", print))
+    events = FileEvents(keeper, lines.append, lambda: None, lambda: next(clock))
+    events.look()
+    state = FileState("none")
+    place = Place(str(folder), "kept.txt", str(folder / "kept.txt"))
+    seen_at = next(clock)
+    events.write("first", {place: state})
+    events.write("change", {place: state})
+    events.write("command", {place: state}, since=0.5)
+    assert [line["t"] > seen_at for line in lines] == [True, False, False]
+    assert [line.get("since") for line in lines] == [None, None, 0.5]
+
+
+def test_what_a_command_made_has_the_time_at_which_it_was_not_there(folder: Path) -> None:
+    (folder / "old.txt").write_text("before")
+
+    def program() -> None:
+        _step()
+        subprocess.run("echo new > made.txt; echo after > old.txt", shell=True, check=True)
+        subprocess.run("echo more >> made.txt", shell=True, check=True)
+
+    recording = _recorded(program)
+    step, first, second = recording.logs[0].calls.values()
+    found = {
+        (change.how, path.name): change.since
+        for change in trees.changes(recording.logs[0])
+        for path in change.states
+        if change.since is not None
+    }
+    assert found.keys() == {("first", "old.txt"), ("command", "made.txt")}
+    assert all(step.began < since < first.outcome["t"] < second.began for since in found.values())
 
 
 def test_a_change_is_announced_once_before_it_is_made(folder: Path) -> None:
@@ -407,8 +450,8 @@ def test_a_command_s_changes_belong_to_its_effect(folder: Path) -> None:
     assert _content(recording, trees.states_at(recording, 2)) == {
         "kept.txt": "after\n", "gone.txt": "[none]", "made": "[folder]", "made/new.txt": "new\n",
     }  # fmt: skip
-    (command,) = [change for change in trees.changes(recording.logs[0]) if change.how == "command"]
-    assert command.call == 2
+    commands = [change for change in trees.changes(recording.logs[0]) if change.how == "command"]
+    assert {change.call for change in commands} == {2}
 
 
 def test_a_command_that_changes_nothing_leaves_no_entry(folder: Path) -> None:

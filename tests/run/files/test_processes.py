@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from reenact.core.model import codec
+from reenact.core.store.local import load
+from reenact.core.store.writer import Writer
 from reenact.run.files.recorded_changes import RecordedChanges
 
 CHILD = """
@@ -190,3 +194,77 @@ def test_what_another_process_does_beside_a_command_is_not_brought_with_it(shell
     for _ in range(3):
         replay = shell.replay()
         assert (replay.status, replay.out) == (0, done.out), replay.err
+
+
+def of_processes(folder, *logs):
+    """Return a recording of several processes, each with its files' events."""
+    for number, events in enumerate(logs):
+        name = "main" if number == 0 else f"main/proc:work.{number - 1}"
+        writer = Writer(folder / ("events.jsonl" if number == 0 else f"events.{number}.jsonl"))
+        opened = {"event": "opened", "format": 2, "id": "abcdefghij", "process": name}
+        for event in ({**opened, "offset": 0.0}, *events):
+            writer.append(codec.dumps(event))
+        writer.close()
+    return load(folder)
+
+
+def seen(how, text, t, **more):
+    state = (
+        {"kind": "none"} if text is None else {"kind": "file", "mode": 0o644, "size": len(text), "text": text}
+    )
+    return {
+        "event": "files",
+        "how": how,
+        "call": None,
+        "root": "/w",
+        "states": {"log": state},
+        "t": t,
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("looked", "other", "of_other"),
+    [
+        pytest.param([seen("command", "", 2.0)], [], True, id="empty, while the other makes it"),
+        pytest.param([seen("command", "a", 3.5)], [], True, id="as the other has left it"),
+        pytest.param([seen("change", "a", 3.5)], [], True, id="seen again by a process that watches it"),
+        pytest.param([seen("command", "b", 3.5)], [], False, id="as only the command can have left it"),
+        pytest.param([seen("change", "a", 3.5, within=None)], [], False, id="the process's own change"),
+        pytest.param(
+            [seen("command", "ab", 6.0)],
+            [seen("change", "ab", 5.0, within=None), seen("first", "a", 5.5, since=4.0)],
+            True,
+            id="a third process's walk has seen the state before",
+        ),
+    ],
+)  # fmt: skip
+def test_a_look_beside_a_command_is_told_from_a_change_by_another_process(tmp_path, looked, other, of_other):
+    made = [seen("first", None, 1.0, within=None), seen("change", "a", 3.0, within=None)]
+    recording = of_processes(tmp_path, looked, [*made, *other])
+    found = RecordedChanges(recording, recording.logs[0])
+    assert found.is_of_other_process(Path("/w/log"), 0) is of_other
+
+
+POOL = """
+    import concurrent.futures, subprocess
+    def work(number):
+        name = f"out{number % 2}"
+        with open(name, "a") as file:
+            file.write(f"{number}\\n")
+        return int(subprocess.run(["wc", "-l", name], capture_output=True, text=True).stdout.split()[0]) > 0
+    if __name__ == "__main__":
+        with concurrent.futures.ProcessPoolExecutor(3) as pool:
+            print(list(pool.map(work, range(9))))
+"""
+
+
+@pytest.mark.sampled(every=10)
+@pytest.mark.parametrize("turn", range(3))
+def test_files_that_the_workers_of_a_pool_write_beside_their_commands_are_the_same_again(shell, turn):
+    shell.write("agent.py", POOL)
+    done, _ = shell.record("agent.py")
+    for name in ("out0", "out1"):
+        (shell.folder / name).unlink()
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

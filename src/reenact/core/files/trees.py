@@ -50,6 +50,7 @@ class FileChange:
         received: The chunk or end of a wait that the program had received last, if no call began since; None for what
             was seen at a command's end.
         single: True for a folder of which only the files that the program itself changes are recorded.
+        since: The time by which the paths, or their absence, had been seen before they changed; None: `t`.
         within: The call whose code made them; None: the program outside of calls; or `UNKNOWN`. Of a `first`, the one
             whose code is about to change the paths; `UNKNOWN`: it reads them.
     """
@@ -63,6 +64,12 @@ class FileChange:
     within: int | None = UNKNOWN
     single: bool = False
     received: Received | None = None
+    since: float | None = None
+
+    @property
+    def first_seen(self) -> float:
+        """The time by which the states before this change had been seen."""
+        return self.t if self.since is None else self.since
 
     @property
     def own(self) -> bool:
@@ -91,6 +98,7 @@ def changes(log: Log) -> Iterator[FileChange]:
             data.get("within", UNKNOWN),
             data.get("single", False),
             received,
+            data.get("since"),
         )
 
 
@@ -134,7 +142,11 @@ def first_states(recording: RecordedRun, until: float = inf) -> dict[Path, FileS
     """
     found: dict[Path, FileState] = {}
     seen_by: dict[Path, Log] = {}
-    for change, log in _with_logs(recording):
+    looks = _with_logs(recording)
+    if len(recording.logs) > 1:
+        # Each process sees a path before it changes it, so the earliest look was at the state before the run.
+        looks.sort(key=lambda item: _offset(item[1]) + item[0].first_seen)
+    for change, log in looks:
         if _offset(log) + change.t > until:
             continue
         for path, seen in change.states.items():

@@ -345,7 +345,7 @@ _DOCUMENTED: Mapping[str, Specification] = {
     ),
     "files": (
         {"call": call, "how": text, "root": text, "states": object_, "t": seconds},
-        {"within": or_null(count), "single": flag, "ended": flag},
+        {"within": or_null(count), "single": flag, "ended": flag, "since": seconds},
     ),
     "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
     "sealed": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from reenact.core.files.keeping import FileKeeper
 from reenact.core.files.states import FileState
@@ -21,10 +21,19 @@ class CommandChanges:
         keeper: Keeps their bytes.
         known: The files that were used.
         events: Writes the states of files.
+        now: Returns the seconds since the recording began.
     """
 
-    def __init__(self, places: Places, keeper: FileKeeper, known: KnownFiles, events: FileEvents) -> None:
+    def __init__(
+        self,
+        places: Places,
+        keeper: FileKeeper,
+        known: KnownFiles,
+        events: FileEvents,
+        now: Callable[[], float],
+    ) -> None:
         self._places, self._keeper, self._known, self._events = places, keeper, known, events
+        self._now, self._walked = now, 0.0
         self._walk: FolderWalk | None = None
         self.running = 0
         """The number of commands that were started and have not ended."""
@@ -87,6 +96,7 @@ class CommandChanges:
             self._walk.begin()
         except WalkTooLarge as error:
             self._keeper.note(str(error))
+        self._walked = self._now()
 
     def first(self, place: Place, within: int | None) -> KnownFile | None:
         """Record the first use of a path that has changed since the last walk; None for others."""
@@ -98,7 +108,7 @@ class CommandChanges:
         first = self._known.before(place, before, self._walk)
         known = self._known.add(place, first, first, before)
         known.announced = within != UNKNOWN
-        self._events.write("first", {place: first}, within=within)
+        self._events.write("first", {place: first}, within=within, since=self._walked)
         if self._known.renew(known):
             self._events.write("command", {place: known.state})
         return known
@@ -108,29 +118,36 @@ class CommandChanges:
         if self._walk is None:
             return {}
         firsts: dict[Place, FileState] = {}
+        made: dict[Place, FileState] = {}
         changed: dict[Place, FileState] = {}
+        before_walk = self._walked
         try:
             found = list(self._walk.changes())
         except WalkTooLarge as error:
             self._keeper.note(str(error))
             return {}
+        self._walked = self._now()
         for place, before, mark in found:
             known = self._known.get(place.path)
+            states = changed
             if known is None:
                 first = self._known.before(place, before, self._walk)
-                if first.kind != "none":
+                if first.kind == "none":
+                    states = made
+                else:
                     firsts[place] = first
                 known = self._known.add(place, first, first, before)
             elif mark == known.mark and not known.racy:
                 continue
             if self._known.renew(known):
-                changed[place] = known.state
+                states[place] = known.state
             self._known.rename_listed(place, known.state)
         for known in self._known:
             # A file that the program has made since the last walk is in neither of them.
             gone = known.state.kind != "none" and not self._walk.saw(known.place.path)
             if gone and known.place not in changed and known.differs() and self._known.renew(known):
                 changed[known.place] = known.state
-        self._events.write("first", firsts)
+        self._events.write("first", firsts, since=before_walk)
+        self._events.write(how, made, call=call, since=before_walk)
         self._events.write(how, changed, call=call)
-        return changed
+        return made | changed

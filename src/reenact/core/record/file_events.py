@@ -26,10 +26,21 @@ class FileEvents:
         keeper: Finds the secrets.
         write: Writes an event.
         last: Returns the number of the last call, or None.
+        now: Returns the seconds since the recording began.
     """
 
-    def __init__(self, keeper: FileKeeper, write: Write, last: Callable[[], int | None]) -> None:
-        self._keeper, self._write, self._last = keeper, write, last
+    def __init__(
+        self, keeper: FileKeeper, write: Write, last: Callable[[], int | None], now: Callable[[], float]
+    ) -> None:
+        self._keeper, self._write, self._last, self._now = keeper, write, last, now
+        self._looked = 0.0
+
+    def look(self) -> None:
+        """Take the time before a look at files.
+
+        A change by another process during the look counts as later.
+        """
+        self._looked = self._now()
 
     def write(
         self,
@@ -38,6 +49,7 @@ class FileEvents:
         *,
         call: int | None = None,
         within: int | None = UNKNOWN,
+        since: float | None = None,
     ) -> None:
         """Write the states that some paths have.
 
@@ -47,8 +59,11 @@ class FileEvents:
             call: The number of the command's call at whose end they were seen; by default they were seen after the last
                 call.
             within: The call whose code made them.
+            since: The time by which the paths, or their absence, had been seen before they changed.
         """
         more: dict[str, Tree] = {} if within == UNKNOWN else {"within": within}
+        if since is not None:
+            more["since"] = since
         if call is not None:
             more["ended"] = True
         by_root: dict[tuple[str, bool], dict[str, Tree]] = {}
@@ -74,5 +89,7 @@ class FileEvents:
                         **alone,
                         **more,
                         "states": some,
+                        # The state before the run was seen by now, and no change of this process comes before.
+                        "t": self._now() if how == "first" else self._looked,
                     }
                 )

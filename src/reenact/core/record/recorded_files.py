@@ -55,14 +55,13 @@ class FileRecorder:
         self._public = str if view is None else view.public
         self._shown = nullcontext if view is None else view.shown
         self._places, self._keeper = places, keeper
-        self._clock, self._looked = now, 0.0
-        self._events = FileEvents(keeper, lambda line: write({**line, "t": self._looked}), last)
+        self._events = FileEvents(keeper, write, last, now)
         self._failed = failed
         self._known = KnownFiles(places, keeper)
         self._watched = WatchedFiles(self._known)
         self._dirty: dict[str, int | None] = {}
         """Paths that are about to be changed, with the call whose code does it."""
-        self._commands = CommandChanges(places, keeper, self._known, self._events)
+        self._commands = CommandChanges(places, keeper, self._known, self._events, now)
         self._names = FolderNames(places, self._known, self._events, self._commands, self._watched)
         self._lock = threading.RLock()
         self._thread = 0
@@ -107,7 +106,7 @@ class FileRecorder:
                 renewed = self._known.renew(known) and databases.base_of(place.path) is None
                 if renewed and _timeless(known.state) != _timeless(state):
                     changed[place] = known.state
-            self._events.write("first", unwritten)
+            self._events.write("first", unwritten, since=0.0)
             self._events.write("outside", changed)
 
     # -- what the program does ---------------------------------------------------------------------------------
@@ -263,8 +262,7 @@ class FileRecorder:
         with self._lock, self._shown(), entered(None):
             self._thread = threading.get_ident()
             self._within = None if scope is None else scope.call
-            # Taken before the look: a change by another process in between counts as later.
-            self._looked = self._clock()
+            self._events.look()
             try:
                 yield
             except Exception as error:

@@ -123,14 +123,18 @@ class RecordedChanges:
         return first_states(self.recording).get(path, NOTHING)
 
     def is_of_other_process(self, path: Path, number: int) -> bool:
-        """Return True if a walk after a command has found a change of another process.
+        """Return True if the change is that of another process, seen beside a command.
 
-        That process runs again and repeats its change, before or after the command. One that a tool starts may not run.
+        That process runs again and repeats its change, before or after the look. One that a tool starts may not run.
         """
         change = self.all[number]
-        if change.how != "command" or len(self.recording.logs) == 1:
+        unseen = change.how == "command" or (change.how == "change" and change.within == UNKNOWN)
+        if not unseen or len(self.recording.logs) == 1:
             return False
         time, state = _offset(self.log) + change.t, change.states[path]
+        if any(began <= time <= ended for began, ended in self._first_changes.get(path, ())):
+            # A file that the other process was making: it may be there, and empty.
+            return True
         seen = self._by_all.get(path, [])
         since = max(
             (when for when, other, _ in seen if when < time and not _is_same(other, state)), default=0.0
@@ -145,8 +149,26 @@ class RecordedChanges:
             other = log is not self.log and "#" not in log.process
             for change in changes(log):
                 own = other and change.how in ("change", "end") and change.within != UNKNOWN
+                time = _offset(log) + (change.first_seen if change.how == "first" else change.t)
                 for path, state in change.states.items():
-                    found.setdefault(path, []).append((_offset(log) + change.t, state, own))
+                    found.setdefault(path, []).append((time, state, own))
+        return found
+
+    @cached_property
+    def _first_changes(self) -> dict[Path, list[tuple[float, float]]]:
+        """Return the times at which other processes began and ended their first change of a path."""
+        found: dict[Path, list[tuple[float, float]]] = {}
+        for log in self.recording.logs:
+            if log is self.log or "#" in log.process:
+                continue
+            began: dict[Path, float] = {}
+            for change in changes(log):
+                time = _offset(log) + change.t
+                if change.how == "first" and change.within != UNKNOWN:
+                    began.update(dict.fromkeys(change.states, time))
+                elif change.how in ("change", "end") and change.within != UNKNOWN:
+                    for path in change.states.keys() & began.keys():
+                        found.setdefault(path, []).append((began.pop(path), time))
         return found
 
     def database(self, path: Path, number: int) -> tuple[Path, bytes] | None:

@@ -124,7 +124,9 @@ class _FilesToWrite:
     def __init__(self, files: ImportedFiles, recorder: _Recorder, writer: Writer, salt: bytes) -> None:
         self._files, self._salt = files, salt
         self._keeper = FileKeeper(Keeping(writer.blob, recorder.clean, salt, recorder.note))
-        self._events = FileEvents(self._keeper, recorder.write_event, lambda: recorder.snapshots.last or None)
+        self._events = FileEvents(
+            self._keeper, recorder.write_event, lambda: recorder.snapshots.last or None, recorder.seconds
+        )
 
     def before(self) -> None:
         self._events.write("first", self._files.before(self._keeper, self._salt))
