@@ -223,6 +223,20 @@ def seen(how, text, t, **more):
     }
 
 
+def asked(t):
+    called = {
+        "event": "called",
+        "call": 1,
+        "in": None,
+        "at": "main",
+        "kind": "tool",
+        "name": "f",
+        "n": 0,
+        "args": {},
+    }
+    return [{**called, "t": t}, {"event": "returned", "call": 1, "value": None, "t": t}]
+
+
 @pytest.mark.parametrize(
     ("looked", "other", "of_other"),
     [
@@ -235,7 +249,29 @@ def seen(how, text, t, **more):
             [seen("command", "ab", 6.0)],
             [seen("change", "ab", 5.0, within=None), seen("first", "a", 5.5, since=4.0)],
             True,
-            id="a third process's walk has seen the state before",
+            id="a walk has seen the state before",
+        ),
+        pytest.param(
+            [seen("command", "a", 6.0)],
+            [seen("change", "ab", 5.5), seen("change", "ab", 7.0, within=None)],
+            True,
+            id="a look that began earlier has seen the next state",
+        ),
+        pytest.param([seen("command", "a", 2.5), seen("command", "b", 4.0)], [], True, id="seen before its maker saw it"),
+        pytest.param(
+            [seen("command", "a", 6.0)],
+            [seen("change", "b", 5.0, within=None)],
+            False,
+            id="the command has undone another change",
+        ),
+        pytest.param(
+            [seen("command", "a", 6.0)], [seen("command", "b", 5.0)], False, id="the command has undone another command"
+        ),
+        pytest.param(
+            [seen("command", "b", 5.0), seen("end", "b", 6.0, within=None)],
+            [*asked(6.5), seen("change", "b", 7.0, within=None)],
+            False,
+            id="another process writes the same later",
         ),
     ],
 )  # fmt: skip

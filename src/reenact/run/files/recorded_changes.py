@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
@@ -18,6 +19,21 @@ from reenact.run.files.path_state import bytes_of
 
 OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
 """Kinds of calls without the program's code inside: only other code changes files meanwhile."""
+
+
+class _Seen(NamedTuple):
+    """A state to which a process changed a path, or which it saw then.
+
+    It was changed between `began` and `time`.
+    """
+
+    began: float
+    time: float
+    state: FileState
+    own: bool
+    """The process's own code made the change."""
+    by_other: bool
+    """The same, of another process that runs again."""
 
 
 class RecordedChanges:
@@ -123,35 +139,55 @@ class RecordedChanges:
         return first_states(self.recording).get(path, NOTHING)
 
     def is_of_other_process(self, path: Path, number: int) -> bool:
-        """Return True if the change is that of another process, seen beside a command.
+        """Return True if the change is that of another process of the run.
 
         That process runs again and repeats its change, before or after the look. One that a tool starts may not run.
         """
         change = self.all[number]
-        unseen = change.how == "command" or (change.how == "change" and change.within == UNKNOWN)
+        unseen = change.how in ("command", "outside") or (change.how == "change" and change.within == UNKNOWN)
         if not unseen or len(self.recording.logs) == 1:
             return False
-        time, state = _offset(self.log) + change.t, change.states[path]
-        if any(began <= time <= ended for began, ended in self._first_changes.get(path, ())):
+        time, state = _offset(self.log) + change.t, _content(change.states[path])
+        # The look began at `time`, and had ended when the next event of this process was written.
+        until = _next(self._look_times, time)
+        if any(began <= until and time <= ended for began, ended in self._first_changes.get(path, ())):
             # A file that the other process was making: it may be there, and empty.
             return True
         seen = self._by_all.get(path, [])
-        since = max(
-            (when for when, other, _ in seen if when < time and not _is_same(other, state)), default=0.0
+        made = [each for each in seen if each.by_other and each.state == state and each.began <= until]
+        before = max((each.time for each in made if each.time <= time), default=None)
+        later = min((each.time for each in made if each.time > time), default=None)
+        owned = {each.state for each in seen if each.own}
+        return any(
+            not any(
+                min(when, time) < each.time < max(when, time)
+                for each in seen
+                if each.state != state and (each.own or each.state not in owned)
+            )
+            for when in (before, later)
+            if when is not None
         )
-        return any(by_other and when >= since and _is_same(other, state) for when, other, by_other in seen)
 
     @cached_property
-    def _by_all(self) -> dict[Path, list[tuple[float, FileState, bool]]]:
-        """Return the states of each path: time, state, True for one of another process's own code."""
-        found: dict[Path, list[tuple[float, FileState, bool]]] = {}
+    def _look_times(self) -> list[float]:
+        """The times of this process's calls, outcomes and looks at files, in order."""
+        return sorted([*_call_times(self.log), *(_offset(self.log) + time for time in self._times)])
+
+    @cached_property
+    def _by_all(self) -> dict[Path, list[_Seen]]:
+        """Return the states to which each path was changed, with their times."""
+        found: dict[Path, list[_Seen]] = {}
         for log in self.recording.logs:
             other = log is not self.log and "#" not in log.process
+            times = _call_times(log)
             for change in changes(log):
-                own = other and change.how in ("change", "end") and change.within != UNKNOWN
-                time = _offset(log) + (change.first_seen if change.how == "first" else change.t)
+                if change.how == "first":
+                    continue
+                own = change.how in ("change", "end") and change.within != UNKNOWN
+                time = _offset(log) + change.t
+                began = _last_before(times, time) if own else time
                 for path, state in change.states.items():
-                    found.setdefault(path, []).append((time, state, own))
+                    found.setdefault(path, []).append(_Seen(began, time, _content(state), own, own and other))
         return found
 
     @cached_property
@@ -193,13 +229,31 @@ class RecordedChanges:
             call = self.log.calls.get(above) if above is not None and above < call.number else None
 
 
+def _call_times(log: Log) -> list[float]:
+    """Return the times of a process's calls and outcomes, in order."""
+    times = [call.began for call in log.calls.values()]
+    times += [float(call.outcome["t"]) for call in log.calls.values() if call.outcome is not None]
+    offset = _offset(log)
+    return sorted(offset + time for time in times)
+
+
+def _last_before(times: Sequence[float], time: float) -> float:
+    position = bisect_left(times, time)
+    return times[position - 1] if position else 0.0
+
+
+def _next(times: Sequence[float], time: float) -> float:
+    position = bisect_right(times, time)
+    return times[position] if position < len(times) else float("inf")
+
+
 def _offset(log: Log) -> float:
     return float(log.opened.get("offset", 0.0))
 
 
-def _is_same(one: FileState, two: FileState) -> bool:
-    """Return True if two states are of the same content."""
-    return replace(one, names=None, mtime=None) == replace(two, names=None, mtime=None)
+def _content(state: FileState) -> FileState:
+    """Return a state without what may differ for the same content."""
+    return replace(state, names=None, mtime=None)
 
 
 def apart(recording: RecordedRun) -> bool:
