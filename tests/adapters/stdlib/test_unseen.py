@@ -82,7 +82,6 @@ class Order:
         (lambda: [str(threading.current_thread())], "a thread's number"),
         (lambda: f"Cancel {Order()}", "an object's address"),
         (lambda: f"call me at http://127.0.0.1:{own_port()}/", "a port that the system chose"),
-        (tempfile.mkdtemp, "a temporary name"),
         (lambda: Path("/proc/self/stat").read_text(encoding="utf-8"), "/proc/self/stat"),
         (lambda: random_bytes().hex(), "/dev/urandom"),
     ],
@@ -93,6 +92,17 @@ def test_a_question_with_a_value_that_is_not_recorded_is_named_with_its_line(
     sources = recorded(tmp_path, question).sources
     assert any(named in source and "test_unseen.py:" in source for source in sources), sources
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_a_temporary_name_is_named_if_a_replay_may_find_its_folder_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, files: bool
+) -> None:
+    with reenact.record(home=tmp_path, files=files) as recording:
+        ask(tempfile.mkdtemp())
+    named = [source for source in recording.load().sources if "a temporary name" in source]
+    assert bool(named) is not files
+    assert ("a temporary name" in capsys.readouterr().err) is not files
 
 
 @pytest.mark.parametrize(

@@ -153,3 +153,104 @@ os.remove("pipe")
     done = shell.replay("--json")
     assert done.status == 0, done.out
     assert os.listdir(shell.folder).count("pipe") == 0
+
+
+IN_A_TEMPORARY_FOLDER = """
+import subprocess, tempfile
+from pathlib import Path
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    (folder / "in").write_text("a\\nb\\n")
+    subprocess.run("wc -l < in > out; mkdir made; cp in made/copy; echo c >> in", shell=True, cwd=folder, check=True)
+    print((folder / "out").read_text(), (folder / "made/copy").read_text(), (folder / "in").read_text())
+    subprocess.run(["sh", "-c", f"echo more >> {folder}/out; rm {folder}/made/copy"], check=True)
+    print((folder / "out").read_text(), sorted(path.name for path in folder.rglob("*")))
+"""
+IN_TASKS = """
+import asyncio, tempfile
+from pathlib import Path
+
+async def build(number):
+    folder = Path(tempfile.mkdtemp())
+    (folder / "in").write_text("line\\n" * number)
+    command = await asyncio.create_subprocess_exec("sh", "-c", "wc -l < in > out", cwd=folder)
+    await command.wait()
+    return (folder / "out").read_text()
+
+async def main():
+    print(await asyncio.gather(*map(build, range(4))))
+
+asyncio.run(main())
+"""
+BESIDE_A_COMMAND = """
+import os, subprocess, tempfile, time
+from pathlib import Path
+
+command = subprocess.Popen(["sh"], stdin=subprocess.PIPE, text=True)
+flag = Path(tempfile.mkdtemp(), "flag")
+command.stdin.write(f"echo ready > {flag}\\n")
+command.stdin.close()
+while not (flag.exists() and flag.read_text()):
+    time.sleep(0.02)
+print(flag.read_text(), command.wait())
+"""
+IN_A_FOLDER_OF_ITS_OWN = """
+import os, subprocess
+
+job = {path!r}
+os.makedirs(job)
+subprocess.run("date +%N > now; mkdir logs; date > logs/first", shell=True, cwd=job, check=True)
+print(open(job + "/now").read(), open(job + "/logs/first").read(), sorted(os.listdir(job)))
+"""
+
+
+@pytest.mark.sampled(every=3)
+@pytest.mark.parametrize("portable", ["", "1"])
+@pytest.mark.parametrize(
+    "program", [IN_A_TEMPORARY_FOLDER, IN_TASKS, BESIDE_A_COMMAND, IN_A_FOLDER_OF_ITS_OWN]
+)
+def test_what_commands_change_in_a_folder_that_the_program_has_made(shell, elsewhere, program, portable):
+    path = elsewhere / "job"
+    shell.write(
+        "agent.py", program.replace("{path!r}", repr(str(path))).replace("{{", "{").replace("}}", "}")
+    )
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    assert "a temporary name" not in done.err
+    left = sorted(path.rglob("*"))
+    shutil.rmtree(path, ignore_errors=True)
+    again = shell.run("replay", recording.id, env={"REENACT_PORTABLE": portable} if portable else {})
+    assert (again.status, again.out) == (0, done.out), again.err
+    assert bool(left) is (program is IN_A_FOLDER_OF_ITS_OWN)
+    assert not path.exists()
+
+
+NATIVE = """
+import ctypes, os, tempfile
+
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+libc.fputs.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
+
+def write_new(path):
+    file = libc.fopen(path.encode(), b"wx")
+    assert file, path
+    libc.fputs(b"native", file)
+    libc.fclose(file)
+
+os.mkdir("made")
+for folder in ("made", tempfile.mkdtemp()):
+    write_new(f"{folder}/file")
+    print(open(f"{folder}/file").read())
+"""
+
+
+def test_native_code_makes_a_file_again_in_a_folder_that_the_program_has_made(shell):
+    shell.write("agent.py", NATIVE)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    shutil.rmtree(shell.folder / "made")
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err

@@ -359,7 +359,9 @@ def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
 
 
 def _temporary(heard: _Event, arguments: tuple[Any, ...]) -> None:
-    unseen.temporary(heard.watch.run, os.fsdecode(arguments[0]))
+    # Where files are recorded, a replay does not see what the recorded run has left there, and draws the same name.
+    if heard.watch.run.files is None:
+        unseen.temporary(heard.watch.run, os.fsdecode(arguments[0]))
 
 
 def _opened(heard: _Event, arguments: tuple[Any, ...]) -> None:

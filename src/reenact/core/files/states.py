@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal, TypeAlias, cast
 
 from reenact.core.dataclass import dataclass
@@ -64,6 +64,10 @@ class FileState:
     names: tuple[str, ...] | None = None
     mtime: int | None = None
     text: str | None = field(default=None, compare=False)
+
+    def timeless(self) -> FileState:
+        """Return the state without the time of its last change, and without the names in a folder."""
+        return replace(self, names=None, mtime=None)
 
     def to_tree(self) -> dict[str, Tree]:
         """Return the state as an object of the recording, without empty members."""

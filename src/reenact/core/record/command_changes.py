@@ -91,7 +91,7 @@ class CommandChanges:
 
     def begin(self) -> None:
         """Walk before the first command."""
-        self._walk = FolderWalk(self._places, self._keeper.read)
+        self._walk = FolderWalk(self._places, self._keeper.read, self._known.made_elsewhere)
         try:
             self._walk.begin()
         except WalkTooLarge as error:
@@ -100,7 +100,7 @@ class CommandChanges:
 
     def first(self, place: Place, within: int | None) -> KnownFile | None:
         """Record the first use of a path that has changed since the last walk; None for others."""
-        if self._walk is None or place.single:
+        if self._walk is None:
             return None
         differs, before = self._walk.before(place.path)
         if not differs:

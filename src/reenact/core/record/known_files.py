@@ -122,6 +122,25 @@ class KnownFiles:
                 found[place] = entry.state
         return found
 
+    def made_elsewhere(self) -> list[Place]:
+        """Return the topmost folders that the program has made outside of the recorded ones."""
+        return [
+            known.place
+            for known in self
+            if known.first.kind == "none" and known.state.kind == "folder"
+            and self._places.is_elsewhere(known.place) and not self.is_in_made(known.place.path)
+        ]  # fmt: skip
+
+    def is_in_made(self, path: str) -> bool:
+        """Return True if a path lies in a folder that did not exist before the run."""
+        above = os.path.dirname(path)
+        while above != os.path.dirname(above):
+            known = self._files.get(above)
+            if known is not None and known.first.kind == "none":
+                return True
+            above = os.path.dirname(above)
+        return False
+
     def names_before(self, folder: str, names: set[str]) -> set[str]:
         """Return the names that a folder had before the run."""
         found = set(names)

@@ -50,6 +50,10 @@ class Place:
         within = name if self.name == "." else f"{self.name}/{name}"
         return Place(self.root, within, f"{self.path}/{name}", self.single)
 
+    def below(self, path: str) -> Place:
+        """Return the place of a path that lies below this folder."""
+        return self.child(path[len(self.path) + 1 :])
+
 
 class Places:
     """The folders whose files are recorded.
@@ -148,13 +152,22 @@ class Places:
 
     def ignored(self, place: Place) -> bool:
         """Return True if a file may not be kept."""
-        if place.root == self._temporary or place.single:
+        if self.is_elsewhere(place):
             return has_secret_name(place.path)
         return self._rules_of(place.root)(place.path)
 
+    def is_elsewhere(self, place: Place) -> bool:
+        """Return True for a path outside of the folders.
+
+        It is recorded because the program makes or changes it.
+        """
+        return place.single or place.root not in self.roots
+
     def skips(self, place: Place) -> bool:
         """Return True for a folder that a walk does not enter."""
-        return self._left_out(place) or self._rules_of(place.root).folder(place.path)
+        return self._left_out(place) or (
+            not self.is_elsewhere(place) and self._rules_of(place.root).folder(place.path)
+        )
 
     def _rules_of(self, root: str) -> IgnoreRules:
         rules = self._rules.get(root)

@@ -104,7 +104,7 @@ class FileRecorder:
                     self._watched.add(place.path)
                 # The program has made its own changes again, at other times. A database's log is never the same.
                 renewed = self._known.renew(known) and databases.base_of(place.path) is None
-                if renewed and _timeless(known.state) != _timeless(state):
+                if renewed and known.state.timeless() != state.timeless():
                     changed[place] = known.state
             self._events.write("first", unwritten, since=0.0)
             self._events.write("outside", changed)
@@ -302,9 +302,13 @@ class FileRecorder:
         if (changed := self._commands.first(place, within)) is not None:
             return changed
         state, mark = self._known.state(place)
-        known = self._known.add(place, state, state, mark)
+        # Unseen code has made what is in a folder that the run has made.
+        first = NOTHING if self._known.is_in_made(place.path) else state
+        known = self._known.add(place, first, state, mark)
         known.announced = within != UNKNOWN
-        self._events.write("first", {place: state}, within=within)
+        self._events.write("first", {place: first}, within=within)
+        if first != state:
+            self._events.write("command" if self._commands.running else "change", {place: state})
         return known
 
     def _announce(self, known: KnownFile, within: int | None) -> None:
@@ -388,10 +392,6 @@ class FileRecorder:
                 self._events.write("first", {place: known.state})
             return False
         return self._names.record(known)
-
-
-def _timeless(state: FileState) -> FileState:
-    return replace(state, names=None, mtime=None)
 
 
 def _kind(status: os.stat_result | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from reenact.core.files.keeping import Mark, mark_of, status_of
@@ -27,15 +27,20 @@ class FolderWalk:
     Args:
         places: The folders.
         read: Returns the bytes of a file, up to a number of them.
+        made: Returns the folders elsewhere that the program has made.
 
     Attributes:
         content: The bytes of small files as they were before the first command.
         targets: The targets of links, then.
     """
 
-    def __init__(self, places: Places, read: Callable[[str, int], bytes]) -> None:
+    def __init__(
+        self, places: Places, read: Callable[[str, int], bytes], made: Callable[[], Iterable[Place]]
+    ) -> None:
         self._places = places
-        self._read = read
+        self._read, self._made = read, made
+        self._tops = {root: Place(root, ".", root) for root in places.roots}
+        """The folders that are walked, by their paths."""
         self._marks: dict[str, Mark] | None = None
         self.content: dict[str, bytes] = {}
         self.targets: dict[str, str] = {}
@@ -79,11 +84,11 @@ class FolderWalk:
 
     def _enters(self, folder: str) -> bool:
         """Return True if a walk looks into a folder, if it is there."""
-        if folder in self._places.roots:
+        if folder in self._tops:
             return True
-        root = next((one for one in self._places.roots if folder.startswith(f"{one}/")), None)
-        return root is not None and not any(
-            self._places.skips(Place(root, above[len(root) + 1 :], above)) for above in _below(root, folder)
+        top = self._top(folder)
+        return top is not None and not any(
+            self._places.skips(top.below(above)) for above in _below(top.path, folder)
         )
 
     def saw(self, path: str) -> bool:
@@ -92,8 +97,9 @@ class FolderWalk:
 
     def _walked(self) -> dict[str, Mark]:
         found: dict[str, Mark] = {}
-        for root in self._places.roots:
-            pending = [Place(root, ".", root)]
+        self._tops.update((place.path, place) for place in self._made())
+        for top in self._tops.values():
+            pending = [top]
             while pending:
                 folder = pending.pop()
                 with suppress(OSError), os.scandir(folder.path) as entries:
@@ -101,7 +107,7 @@ class FolderWalk:
                         self._entry(folder, entry, found, pending)
                 if len(found) > MOST:
                     raise WalkTooLarge(
-                        f"the files that commands change are not recorded: {root} has more than {MOST} files"
+                        f"the files that commands change are not recorded: {top.path} has more than {MOST} files"
                     )
         return found
 
@@ -120,8 +126,13 @@ class FolderWalk:
         found[entry.path] = _mark(status)
 
     def _place(self, path: str) -> Place:
-        root = next(one for one in self._places.roots if path.startswith(f"{one}/"))
-        return Place(root, path[len(root) + 1 :], path)
+        top = self._top(path)
+        if top is None:
+            raise ValueError(f"{path} lies in none of the walked folders")
+        return top.below(path)
+
+    def _top(self, path: str) -> Place | None:
+        return next((top for top in self._tops.values() if path.startswith(f"{top.path}/")), None)
 
 
 def _mark(status: os.stat_result) -> Mark:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -147,7 +146,7 @@ class RecordedChanges:
         unseen = change.how in ("command", "outside") or (change.how == "change" and change.within == UNKNOWN)
         if not unseen or len(self.recording.logs) == 1:
             return False
-        time, state = _offset(self.log) + change.t, _content(change.states[path])
+        time, state = _offset(self.log) + change.t, change.states[path].timeless()
         # The look began at `time`, and had ended when the next event of this process was written.
         until = _next(self._look_times, time)
         if any(began <= until and time <= ended for began, ended in self._first_changes.get(path, ())):
@@ -187,7 +186,9 @@ class RecordedChanges:
                 time = _offset(log) + change.t
                 began = _last_before(times, time) if own else time
                 for path, state in change.states.items():
-                    found.setdefault(path, []).append(_Seen(began, time, _content(state), own, own and other))
+                    found.setdefault(path, []).append(
+                        _Seen(began, time, state.timeless(), own, own and other)
+                    )
         return found
 
     @cached_property
@@ -249,11 +250,6 @@ def _next(times: Sequence[float], time: float) -> float:
 
 def _offset(log: Log) -> float:
     return float(log.opened.get("offset", 0.0))
-
-
-def _content(state: FileState) -> FileState:
-    """Return a state without what may differ for the same content."""
-    return replace(state, names=None, mtime=None)
 
 
 def apart(recording: RecordedRun) -> bool:
