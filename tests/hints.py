@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import reenact
 from reenact.cli.interfaces import GROUPS, INTERFACES
 from reenact.verbs.registry import VERBS
+from tests.source import texts, tree
 
-SOURCE = Path(reenact.__file__).parent
 COMMANDS = [verb.name for verb in (*VERBS, *INTERFACES)] + list(GROUPS)
 _NAMED = re.compile(rf"\breenact (?=(?:{'|'.join(COMMANDS)}|\{{\d+\}})\b)")
+_WRITTEN = re.compile(r"""(?<!from )\breenact(?: |["']\s*f?["'] )""")
+"""What is found in a module that names a command, also where its text is written in two pieces."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ def _pattern(text: str) -> str:
     return ".*?".join(r"\s+".join(map(re.escape, re.split(r"\s+", piece))) for piece in pieces)
 
 
-def _texts(tree: ast.AST):
+def _texts(module: ast.AST):
     """Each text of a module with its line, docstrings and the parts of other texts left out."""
     skipped = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }  # fmt: skip
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in node.values}
             places = iter(range(len(node.values)))
@@ -77,9 +78,10 @@ def _texts(tree: ast.AST):
 def hints() -> tuple[Hint, ...]:
     """All of them. A text that is nothing but a command's name is the name of a feature."""
     return tuple(
-        Hint(str(path.relative_to(SOURCE)), line, text, match.end())
-        for path in sorted(SOURCE.rglob("*.py"))
-        for line, text in _texts(ast.parse(path.read_text(encoding="utf-8")))
+        Hint(path, line, text, match.end())
+        for path, written in texts().items()
+        if _WRITTEN.search(written)
+        for line, text in _texts(tree(path))
         for match in _NAMED.finditer(text)
         if not re.fullmatch(r"reenact [a-z-]+( --[a-z]+)?", text)
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.source import modules
+from tests.source import modules, texts
 
-PACKAGES = sorted({path.partition("/")[0] for path in modules()})
+PACKAGES = sorted({path.partition("/")[0] for path in texts()})
 """The packages, and the modules beside them."""
 
 LONGEST = 90

@@ -13,7 +13,7 @@ CLASSES = frozenset(["Options", "Result"])
 
 def class_names():
     found = defaultdict(set)
-    for path, module in modules().items():
+    for path, module in modules("class ").items():
         for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
                 found[node.name].add(path)
