@@ -10,6 +10,13 @@ import pytest
 import reenact
 
 
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path, monkeypatch):
+    """Run each test in an empty folder: before a first command, a recording reads the files of the current one."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+
+
 @pytest.fixture
 def twice(tmp_path):
     """Record a function, replay it, and return both results with the replay's verdict."""

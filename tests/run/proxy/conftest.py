@@ -168,7 +168,9 @@ def scripted():
 
 
 @pytest.fixture
-def desk(home, scripted):
+def desk(home, scripted, tmp_path, monkeypatch):
+    # A recording reads the files of the folder where it begins.
+    monkeypatch.chdir(tmp_path)
     return Desk(home, scripted.url)
 
 
