@@ -356,11 +356,16 @@ $(FRESH).stamp:
 	@rm .fresh.log && touch $@
 
 # The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
+# Tests that look at pages alone take its headless shell where that is installed: it takes a quarter less of a processor.
+INSTALL_SHELL := apt-get install -y -qq --no-install-recommends --no-remove chromium-headless-shell
 chromium:
 	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
 	else echo "no Chromium here: install one (apt-get install chromium, as root), or name one in CHROME" >&2; exit 2; fi
+	@if [ -n "$$CHROME" ] || command -v chromium-headless-shell >/dev/null || [ "$$(id -u)" != 0 ]; then :; \
+	elif command -v apt-get >/dev/null; then \
+		ls /var/lib/apt/lists/*Packages* || apt-get update -qq; $(INSTALL_SHELL) || :; fi >/dev/null 2>&1
 	@if command -v bwrap >/dev/null || [ "$$(uname)" != Linux ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& { apt-get install -y -qq --no-install-recommends bubblewrap \

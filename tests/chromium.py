@@ -26,11 +26,18 @@ CHROMIUM = os.environ.get("CHROME") or next(
     None,
 )
 """Its path; None where there is none."""
+SHELL = None if "CHROME" in os.environ else shutil.which("chromium-headless-shell")
+"""The same browser without what belongs to windows; None where it is not installed."""
 
 
 @cache
 def headless() -> str | None:
-    """The path of a program that starts it as a session does: each context then takes half of the processor time."""
+    """The path of a program that starts it for pages alone, with half of the processor time for each of them.
+
+    That is the headless shell, or a program that starts the browser as a session does.
+    """
+    if SHELL is not None:
+        return SHELL
     if CHROMIUM is None or os.name == "nt":
         return CHROMIUM
     from reenact.browser.isolation.starter import Starter

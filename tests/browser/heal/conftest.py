@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 import subprocess
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -51,7 +53,7 @@ def chromium(tmp_path_factory):
         "--remote-debugging-port=0",
         f"--user-data-dir={profile}",
     ]
-    with subprocess.Popen([*command, "about:blank"], stderr=subprocess.DEVNULL) as browser:
+    with subprocess.Popen([*command, "about:blank"], stderr=subprocess.DEVNULL, process_group=0) as browser:
         try:
             port = profile / "DevToolsActivePort"
             until = monotonic() + 60
@@ -60,7 +62,7 @@ def chromium(tmp_path_factory):
                 sleep(0.05)
             yield f"http://127.0.0.1:{port.read_text().split()[0]}"
         finally:
-            browser.terminate()
+            os.killpg(browser.pid, signal.SIGTERM)  # Debian's program waits for the browser
 
 
 @pytest.fixture(scope="session")
