@@ -341,7 +341,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(every=3)
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_file_is_one_line_and_the_next_one_opens(viewer, shop, tmp_path, name):
     make, told = WRONG[name]

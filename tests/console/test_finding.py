@@ -88,7 +88,9 @@ async def test_plain_words_are_looked_for_in_texts(window):
 
 
 @driven
-@pytest.mark.parametrize("typed", [10, 5], ids=["whole", "its beginning"])
+@pytest.mark.parametrize(
+    "typed", [pytest.param(10, id="whole", marks=pytest.mark.thorough), pytest.param(5, id="its beginning")]
+)
 async def test_a_recording_is_found_by_its_id(window, ids, typed):
     page = await window()
     await page.goto("/")

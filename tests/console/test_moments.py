@@ -32,7 +32,7 @@ def session(tmp_path_factory):
     return home, f"/r/{Path(session.recording).name}/session/1"
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize(
     ("dark", "width"), [(False, 390), (True, 390), (True, 1024), (False, 1440), (True, 2560)]
 )

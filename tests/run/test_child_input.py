@@ -64,7 +64,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=6)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_other_input_of_a_python_departs_at_its_read(shell, program):
     shell.write("child.py", CHILD)

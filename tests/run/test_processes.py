@@ -484,7 +484,7 @@ print(child.wait())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", pytest.param("SIGINT", marks=pytest.mark.thorough)])
 def test_a_process_that_was_killed_in_a_sleep_is_killed_there_again(shell, name):
     shell.write("parent.py", KILLED.replace("SIGNAL", name))
     done, _ = shell.record("parent.py")

@@ -110,7 +110,7 @@ def _restored(shell, recording, end) -> list[str]:
     ] + [f"restored: {name} was not there" for name in found if name not in end]
 
 
-@pytest.mark.parametrize("seed", [3, 11])
+@pytest.mark.parametrize("seed", [3, pytest.param(11, marks=pytest.mark.thorough)])
 def test_a_few_random_programs_leave_the_users_files_and_end_equal(shell, seed):
     assert faults(shell, seed) == []
 

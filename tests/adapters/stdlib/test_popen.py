@@ -626,7 +626,7 @@ INHERITED = """
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize(
     ("part", "other", "named"),
     [

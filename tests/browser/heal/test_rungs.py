@@ -99,7 +99,7 @@ def test_an_exit_that_closes_nothing_is_pressed_once(script):
     "leaving",
     [
         "banner.animate([{opacity: 1}, {opacity: 0}], 700).onfinish = () => banner.remove()",
-        "setTimeout(() => banner.remove(), 700)",
+        pytest.param("setTimeout(() => banner.remove(), 700)", marks=pytest.mark.thorough),
     ],
     ids=["it fades", "a timer takes it away"],
 )

@@ -89,8 +89,19 @@ def test_a_page_has_no_finding_and_does_not_scroll_sideways(opened, name, width,
     assert wrong == []
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["watch.html", "two.html", "diff.html", "report.html"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        ("watch.html", 390),
+        ("two.html", 1280),
+        ("diff.html", 390),
+        ("report.html", 1280),
+        pytest.param("watch.html", 1280, marks=pytest.mark.thorough),
+        pytest.param("two.html", 390, marks=pytest.mark.thorough),
+        pytest.param("diff.html", 1280, marks=pytest.mark.thorough),
+        pytest.param("report.html", 390, marks=pytest.mark.thorough),
+    ],
+)
 def test_tab_reaches_each_control_in_order_and_the_focus_is_seen(opened, name, width):
     assert walked(opened(name, width)) == []
 

@@ -141,7 +141,7 @@ ACTS = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=4)
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_a_selector_finds_in_a_moment_what_it_found_in_the_live_page(browser, player, tmp_path, act):
     async with moment_of(browser, tmp_path, SHOP, act) as (moment, page):

@@ -41,7 +41,7 @@ def site(tmp_path_factory):
         yield address
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=5)
 @pytest.mark.parametrize("width", [390, 720, 1010, 1280, 1440])
 def test_a_fork_and_a_foreign_recording_are_marked_in_whole_words(chromium, site, width):
     page = chromium.new_page(viewport={"width": width, "height": 800})

@@ -241,7 +241,7 @@ BEFORE_ITS_STEP = """
 """
 
 
-@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.thorough), 2])
 def test_a_forks_replay_compares_what_the_program_had_written_before_the_step(shell, step):
     shell.write("agent.py", BEFORE_ITS_STEP)
     shell.record("agent.py")

@@ -116,7 +116,7 @@ def test_an_error_that_is_gone_is_fixed_and_a_new_one_is_broken(shop, shell):
     assert not verification(outcomes).passed
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize(
     ("does", "timeout", "said"),
     [
