@@ -18,6 +18,7 @@ from reenact.errors import UsageError
 from reenact.run import launch
 from reenact.run.files.disk import Disk
 from reenact.run.files.redirect import NOT_COVERED
+from reenact.run.files.replacements import Replacements
 from tests.run.files.byhand import PRELUDE, tree
 
 NAMES = (
@@ -240,3 +241,27 @@ def test_a_verdict_says_that_files_are_not_recorded_on_such_a_system(folder, mon
     with reenact.replay("last") as replay:
         ask("1")
     assert replay.verdict.uncompared[0] == system.WITHOUT_FILES
+
+
+class Lazy:
+    """Imports what it stands for at the first look at its class, as the clients of the module `openai` do."""
+
+    looks = 0
+
+    @property
+    def __class__(self):
+        Lazy.looks += 1
+        return object
+
+
+def test_objects_that_import_at_a_look_at_their_class_are_left_alone(monkeypatch):
+    monkeypatch.setitem(globals(), "lazy", Lazy())
+    replaced = Replacements()
+    replaced.set(os, "listdir", lambda *_: ["replaced"])
+    replaced.spread()
+    try:
+        assert imported_by_name() == ["replaced"]
+    finally:
+        replaced.undo()
+    assert imported_by_name is os.listdir
+    assert Lazy.looks == 0

@@ -67,10 +67,16 @@ def _bindings(functions: dict[int, Any]) -> Iterator[tuple[Any, str, Any]]:
                     yield holder, name, bound
 
 
+def _static(value: Any) -> bool:
+    # By its type alone: `isinstance` reads `__class__`, at which objects such as the clients of the module `openai`
+    # import all that they stand for.
+    return type(value) is staticmethod
+
+
 def _function(value: Any) -> Any:
     """Return the function in a static method; another value unchanged."""
-    return value.__func__ if isinstance(value, staticmethod) else value
+    return value.__func__ if _static(value) else value
 
 
 def _like(before: Any, function: Any) -> Any:
-    return staticmethod(function) if isinstance(before, staticmethod) else function
+    return staticmethod(function) if _static(before) else function
