@@ -75,9 +75,11 @@ class IgnoreRules:
             return True
         # The last pattern that fits counts, and patterns nearer to the path come after those above.
         while True:
-            for pattern in reversed(self._of(above)):
-                if pattern.fits(os.path.relpath(path, above) if above != "/" else path[1:], folder=folder):
-                    return pattern.ignores
+            if patterns := self._of(above):
+                relative = os.path.relpath(path, above) if above != "/" else path[1:]
+                for pattern in reversed(patterns):
+                    if pattern.fits(relative, folder=folder):
+                        return pattern.ignores
             if above == self._top:
                 return False
             above = os.path.dirname(above)
