@@ -194,3 +194,45 @@ def test_a_timer_that_is_set_at_the_top_of_a_script_is_no_sleep(shell):
         """,
     )
     assert shell.plain("agent.py").stdout == "{}\n"
+
+
+POLLS = {
+    "thread": """
+        while not os.path.exists("done.txt"):
+            time.sleep(0.01)
+    """,
+    "asyncio": """
+        async def wait():
+            while not os.path.exists("done.txt"):
+                await asyncio.sleep(0.01)
+
+        asyncio.run(wait())
+    """,
+}
+
+
+@pytest.mark.parametrize("polls", POLLS)
+def test_a_replay_may_sleep_more_often_until_a_process_has_done_its_part(shell, polls):
+    shell.write("worker.py", 'import time; time.sleep(0.1); open("done.txt", "w").close()')
+    shell.write(
+        "agent.py",
+        f"""
+        import asyncio, os, subprocess, sys, time
+        import reenact
+
+        @reenact.tool
+        def ask(question):
+            return question
+
+        beside = subprocess.Popen([sys.executable, "worker.py"])
+        {POLLS[polls].strip()}
+        beside.wait()
+        ask("second")
+        """,
+    )
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    (shell.folder / "done.txt").unlink()
+    again = shell.run("replay", recording.id)
+    assert again.status == 0, again.err
+    assert "not compared: further sleeps of main" in again.err

@@ -133,12 +133,9 @@ def _call_at(
         return original(loop, when, callback, *args, context=context)
     run = scope.run
     caller = _getframe(1).f_back
-    given_times.of_timer(scope, caller)
-    sleeper = caller.f_back if caller is not None else None
-    if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
-        scope.slept()
     name = f"timer#{scope.count('timer')}"
     order = run.handler.due(scope, name)
+    given_times.of_timer(scope, caller, order)
     # Like a plain timer, it calls in the context of the code that set it.
     due = asyncio.TimerHandle(when, callback, args, loop, context)
 

@@ -57,8 +57,14 @@ def _limit(original: Callable[..., Any], delay: float | None, *args: Any, **more
     return original(delay, *args, **more)
 
 
-def of_timer(scope: Scope, caller: FrameType | None) -> None:
+def of_timer(scope: Scope, caller: FrameType | None, order: int | None) -> None:
     """Note the time of a timer that this code sets: a sleep, a time limit, or `call_later`."""
+    sleeper = caller.f_back if caller is not None else None
+    if sleeper is not None and sleeper.f_code is asyncio.sleep.__code__ and callers.program(sleeper.f_back):
+        more = scope.run.further(order)
+        scope.run.times.sleep(scope.path, further=more)
+        if more:
+            return
     if caller is None or caller.f_code is not _LATER or caller.f_back is None:
         return
     if callers.program(_giver(caller.f_back)):

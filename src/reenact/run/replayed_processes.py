@@ -98,6 +98,9 @@ class ReplayedProcesses(Family):
     def rests(self) -> None:
         self.on_rest()
 
+    def busy(self) -> bool:
+        return any(not ended.is_set() for ended in list(self.ends.values()))
+
     def knows(self, scope: Scope, name: str) -> bool:
         return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
 

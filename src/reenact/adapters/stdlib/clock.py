@@ -221,6 +221,7 @@ def _slept(seconds: float, /) -> None:
     run = scope.run
     name = f"sleep#{scope.count('sleep')}"
     order = run.handler.due(scope, name)
+    more = run.further(order)
     run.turnstile.settle()
     if not run.replaying or run.handler.gone_live:
         _sleep(seconds)
@@ -236,8 +237,9 @@ def _slept(seconds: float, /) -> None:
     if order == LAST and polled is not None:
         polled(scope, _getframe(1))
     if _program(_getframe(1)):
-        scope.slept()
-        run.times.add(scope.path, seconds)
+        run.times.sleep(scope.path, further=more)
+        if not more:
+            run.times.add(scope.path, seconds)
 
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:

@@ -14,17 +14,28 @@ _MOST = 1 << 52
 
 
 class GivenTimes:
-    """The sums of the given times of one run, by the path of the scope.
+    """The sleeps and the sums of the given times of one run, by the path of the scope.
 
     Attributes:
+        slept: The number of sleeps of the program's own code, by the path of the scope.
+        further: The number of a replay's further sleeps: without a recorded place, while a process of the program ran.
+            Their number depends on how soon that process has done its part.
         loop_clock: True once the program has read the clock of an event loop, which is not recorded. Times that it
             gives to a loop may depend on it, so they do not count.
     """
 
     def __init__(self) -> None:
+        self.slept: dict[str, int] = {}
+        self.further: dict[str, int] = {}
         self.loop_clock = False
         self._sums: dict[tuple[str, bool], int] = {}
         self._lock = Lock()
+
+    def sleep(self, path: str, *, further: bool) -> None:
+        """Count a sleep."""
+        counts = self.further if further else self.slept
+        with self._lock:
+            counts[path] = counts.get(path, 0) + 1
 
     def add(self, path: str, seconds: float, *, loop: bool = False) -> None:
         """Add a time, given to a loop or not. A value that is no number is ignored."""

@@ -214,6 +214,10 @@ class Family(ABC):
         """Return what the processes of the recording have drawn from that source."""
         return frozenset()
 
+    def busy(self) -> bool:
+        """Return True if a replayed process of the program still runs."""
+        return False
+
     @abstractmethod
     def rests(self) -> None:
         """Note that this process, a worker of a pool, waits for its next job."""
@@ -261,8 +265,7 @@ class Run:
         held: What the program has opened outside of tools, for the adapter that watches them. None: nothing.
         killed: In a replay: the recorded process was killed, so the last of its calls have no end.
         python: The version of the Python that made the replayed recording; None: this one, or unknown.
-        slept: How often the program's own code has slept, by the path of its scope.
-        times: The times that the program's own code gives to sleeps and waits.
+        times: The sleeps of the program's own code, and the times that it gives to sleeps and waits.
         threaded: The program has started a thread, or given a pool of threads a job.
         unreceived: The messages that may never be received.
         began: The time at which it began, in nanoseconds since 1970.
@@ -271,8 +274,8 @@ class Run:
 
     __slots__ = (
         "__weakref__", "asked", "began", "commands", "family", "files", "forked", "halt", "handler", "held", "killed",
-        "lock", "model", "python", "replaying", "root", "rules", "scratch", "serves", "slept", "threaded", "times",
-        "tracked", "turnstile", "unreceived", "view", "waits", "working",
+        "lock", "model", "python", "replaying", "root", "rules", "scratch", "serves", "threaded", "times", "tracked",
+        "turnstile", "unreceived", "view", "waits", "working",
     )  # fmt: skip
 
     def __init__(
@@ -281,7 +284,7 @@ class Run:
         self.handler = handler
         self.turnstile = turnstile
         self.replaying = replaying
-        self.forked = self.killed = False
+        self.forked = self.killed = self.threaded = False
         self.began = time_ns()
         self.halt: BaseException | None = None
         self.held: Any = None
@@ -294,9 +297,7 @@ class Run:
         self.serves: Callable[[str], bool] | None = None
         self.commands: Callable[[int], None] | None = None
         self.waits: Callable[[], None] | None = None
-        self.slept: dict[str, int] = {}
         self.times = GivenTimes()
-        self.threaded = False
         self.unreceived = Unreceived()
         self.working: set[str] = set()
         self.files: FileSensor | None = None
@@ -304,6 +305,11 @@ class Run:
         self.root = Scope(root, self)
         self.family: Family | None = None
         self.tracked: TrackedState | None = None
+
+    def further(self, order: int | None) -> bool:
+        """Return True for a sleep that a replay adds while a process of the program runs."""
+        answered = order is None and self.replaying and not self.handler.gone_live
+        return answered and self.family is not None and self.family.busy()
 
 
 class Scope:
@@ -349,12 +355,6 @@ class Scope:
             ordinal = self._ordinals.get(label, 0)
             self._ordinals[label] = ordinal + 1
         return ordinal
-
-    def slept(self) -> None:
-        """Count a sleep of the program's own code."""
-        slept = self.run.slept
-        with self.run.lock:
-            slept[self.path] = slept.get(self.path, 0) + 1
 
     def peek(self, label: str) -> int:
         """Return the number that `count` would give, without counting."""
