@@ -102,7 +102,7 @@ def test_the_state_of_a_step_is_what_it_was_when_that_step_was_asked():
 
 
 @pytest.mark.parametrize("edit", [None, {"output": 4}], ids=["live", "edited"])
-def test_the_state_at_the_end_of_a_fork_is_recorded_and_its_replay_says_that_it_is_not_compared(edit):
+def test_the_state_at_the_end_of_a_fork_is_recorded_and_its_replay_compares_it(edit):
     def program(last):
         memory = reenact.track("memory", {"notes": []})
         for number in range(3):
@@ -120,7 +120,11 @@ def test_the_state_at_the_end_of_a_fork_is_recorded_and_its_replay_says_that_it_
     with reenact.replay(fork.recording) as replay:
         program("end of the fork")
     assert replay.verdict.faithful
-    assert replay.verdict.uncompared == ("state memory (a replay of a fork does not repeat all its tools)",)
+    assert not replay.verdict.uncompared
+    assert "state memory" in replay.verdict.compared
+    with pytest.raises(reenact.DivergenceError) as departed, reenact.replay(fork.recording):
+        program("another end")
+    assert departed.value.divergence.address == "main/state:memory"
 
 
 def test_between_two_snapshots_the_state_says_as_of_when_it_is():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import queue
+import random
 import threading
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -144,3 +147,75 @@ def test_a_tool_that_had_not_ended_at_the_step_is_answered() -> None:
     with reenact.fork(parent, at=step):
         assert program() == "done"
     assert ran == ["slow"]
+
+
+def wandering(edited: str = "") -> list[str]:
+    """Draw, sleep, leave a message and remember, before the live part and in it."""
+    memory = reenact.track("memory", [])
+    box: queue.Queue[str] = queue.Queue()
+    for name in ("first", "second"):
+        memory.append(ask(name))
+        if edited != "draws":
+            random.random()
+        if edited != "sleeps":
+            time.sleep(0.001)
+    box.put("other" if edited == "leaves" else "message")
+    return memory
+
+
+@pytest.mark.parametrize("edited", ["draws", "sleeps", "leaves"])
+def test_a_replay_of_a_fork_compares_generators_sleeps_and_messages(edited: str) -> None:
+    parent, _ = recorded(wandering)
+    with reenact.fork(parent, at=2) as fork:
+        wandering()
+    with reenact.replay(fork.recording) as replay:
+        wandering()
+    assert replay.verdict.faithful, replay.verdict
+    assert {"random generators", "state memory"} <= set(replay.verdict.compared)
+    assert not replay.verdict.uncompared
+    with reenact.replay(fork.recording) as replay:
+        wandering(edited)
+    assert not replay.verdict.faithful, replay.verdict
+
+
+def test_a_tool_that_ran_for_real_in_a_fork_is_named_by_its_replay_with_all_that_it_may_have_changed() -> (
+    None
+):
+    def program() -> list[str]:
+        memory: list[str] = reenact.track("memory", [])
+
+        @reenact.tool(name="outer")
+        def outer() -> str:
+            memory.append(ask("inner"))
+            return "done"
+
+        outer()
+        return memory
+
+    parent, _ = recorded(program)
+    with reenact.fork(parent, at=2, policy=["outer=live"]) as fork:
+        program()
+    with reenact.replay(fork.recording) as replay:
+        program()
+    verdict = replay.verdict
+    assert verdict.faithful, verdict
+    assert verdict.answered == {"tool:outer": "it ran for real in the fork, before its step"}
+    why = "tool:outer ran for real in the fork, and not in its replay"
+    assert verdict.uncompared == (f"state memory ({why})", f"random generators, sleeps and messages ({why})")
+
+
+def test_a_fork_that_stopped_says_so_in_its_replay() -> None:
+    @reenact.tool(writes=True)
+    def refund() -> str:
+        return "refunded"
+
+    def program() -> None:
+        memory = reenact.track("memory", [])
+        for name in ("first", "second"):
+            memory.append(ask(name))
+        refund()
+
+    parent, _ = recorded(program)
+    with pytest.raises(reenact.ForkStopped), reenact.fork(parent, at=2) as fork:
+        program()
+    assert "state" not in fork.recording.logs[0].sealed

@@ -272,8 +272,8 @@ _ERROR: Members = {
 def _again(value: Tree) -> bool:
     if type(value) is not dict or not count(value.get("until")):
         return False
-    calls = value.get("calls")
-    return type(calls) is list and all(map(count, calls))
+    lists = value.get("calls"), value.get("real", [])
+    return all(type(calls) is list and all(map(count, calls)) for calls in lists)
 
 
 @means("a process's number, or a recording's id with its step")

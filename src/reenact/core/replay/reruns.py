@@ -26,6 +26,8 @@ Mode = Literal["rerun", "answer", "live"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
+_FORK_RAN = "it ran for real in the fork, before its step"
+
 
 class Modes:
     """The mode of each tool: run again, be answered from the recording, or run for real.
@@ -106,6 +108,7 @@ class Tools:
         self._fork = isinstance(log.opened.get("parent"), Mapping)
         again = (log.sealed or {}).get("again")
         self._in_fork = (again["until"], frozenset(again["calls"])) if again else None
+        self._real_in_fork = frozenset(again.get("real", ())) if again else frozenset()
 
     @cached_property
     def _partly(self) -> dict[str, str]:
@@ -126,6 +129,8 @@ class Tools:
             "unrecorded" in outcome or outcome.get("stream")
         ):
             # A fork ran it around its step: the question is the parent's, and the outcome may be another tool's.
+            if call.number in self._real_in_fork:
+                self.answered[question.label] = _FORK_RAN
             return None
         reason = self._reason(question, call)
         if not (reason or question.equal or match.same(self._args(call), question.args)):
@@ -248,6 +253,8 @@ class Tools:
         effect = question.effect
         if self.modes.of(effect.name) == "answer":
             return "as asked"
+        if call.number in self._real_in_fork:
+            return _FORK_RAN
         if self._fork and not self._ran_in_fork(call):
             return "the recording is a fork, in which it did not run"
         if reason := self.withheld(effect, call):
@@ -262,6 +269,14 @@ class Tools:
         if outcome.get("event") not in ("returned", "raised") or effect.source is None:
             return "its inside is not known"
         return ", ".join(effect.source.unrecorded)
+
+    def only_in_fork(self) -> list[str]:
+        """Return the labels of calls whose code ran in the recorded fork before its step.
+
+        A replay answers them, so what they did to the program's own state is not repeated.
+        """
+        calls = (self._log.calls[number] for number in self._real_in_fork if number in self._log.calls)
+        return sorted({call.label for call in calls})
 
     def _ran_in_fork(self, call: CallRecord) -> bool:
         """Return True if a tool ran in the recorded fork: after its step, or again before it.

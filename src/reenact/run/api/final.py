@@ -16,7 +16,7 @@ from reenact.run import state_at_end
 from reenact.run.output import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
@@ -29,11 +29,14 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
     if replayer.divergences or replayer.gone_live:
         return
     here = replayer.tools.here
+    if why := _fork_differs(sealed, replayer):
+        replayer.uncompared.extend(
+            f"state {name} ({why})" for name, _, _ in _pairs(run, recording, here=here)
+        )
+        if "state" in sealed:
+            replayer.uncompared.append(f"random generators, sleeps and messages ({why})")
+        return
     if "state" not in sealed:
-        # Tools that ran in one part of a fork are answered in its replay, and the reverse.
-        why = "a replay of a fork does not repeat all its tools"
-        forked = _pairs(run, recording, here=here) if "again" in sealed else ()
-        replayer.uncompared.extend(f"state {name} ({why})" for name, _, _ in forked)
         return
     state_at_end.compare(run, sealed, replayer)
     for name, recorded, actual in _pairs(run, recording, here=here):
@@ -49,6 +52,18 @@ def compare(run: Run, recording: RecordedRun, replayer: Replayer) -> None:
                 Divergence(Departure.CHANGED, f"main/state:{name}", None, shown, detail, hint)
             )
             return
+
+
+def _fork_differs(sealed: Mapping[str, Tree], replayer: Replayer) -> str:
+    """Return the reason that a fork's state at its end cannot be compared; empty if it can."""
+    if "again" not in sealed:
+        return ""
+    if "state" not in sealed:
+        if sealed.get("status") == "stopped":
+            return "the fork stopped before its end"
+        return "the fork was made by an earlier version"
+    labels = replayer.tools.only_in_fork()
+    return f"{', '.join(labels)} ran for real in the fork, and not in its replay" if labels else ""
 
 
 def compare_error(recording: RecordedRun, replayer: Replayer, error: BaseException | None) -> bool:

@@ -26,6 +26,7 @@ from reenact.core.replay.rulings import named
 from reenact.core.store.local import LocalStore, new_id
 from reenact.core.store.writer import warn
 from reenact.errors import Divergence, DivergenceError, ForkStopped, Halt, UsageError
+from reenact.run import state_at_end
 from reenact.run.api.run_context import UNSET, RunContext
 from reenact.run.files.process_files import files_of
 from reenact.run.fork.child import Child
@@ -192,6 +193,7 @@ class Fork(RunContext):
         forker = child.forker
         if self._streams is not None:
             self._streams.uninstall()
+        state = state_at_end.sealed(child.run)
         stdlib.end(child.run)
         departed = None if forker.reached else child.family.departure()
         child.family.finish()
@@ -207,7 +209,9 @@ class Fork(RunContext):
         if not stopped and forker.poison is not None:
             stopped = str(forker.poison.divergence)
         self.ran = list(named(forker.gate.guard.ran))
-        child.seal(self._ending(child, None if isinstance(error, Halt) else error, stopped))
+        # A stopped fork ended anywhere in the program: a replay need not come to the same state.
+        state = {} if stopped or isinstance(error, Halt) else state
+        child.seal({**state, **self._ending(child, None if isinstance(error, Halt) else error, stopped)})
         if stopped:
             self.reason = stopped
             raise ForkStopped(f"fork {self.id} stopped: {stopped}") from None

@@ -135,7 +135,7 @@ class Forker(Handler):
             decision.order = len(self._log.times)
         with self._lock:
             self.sharing.question(decision.call)
-        if isinstance(decision, Ticket) and not self.reruns.begin(decision):
+        if isinstance(decision, Ticket) and not self.reruns.begin(effect, decision):
             self._runs_again(effect, scope, decision)
         return decision
 

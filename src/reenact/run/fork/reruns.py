@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from reenact.core.boundary import Ticket
-from reenact.core.model.event import Effect, Tree
+from reenact.core.model.event import TOOL, Effect, Tree
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay.replayer import Replayer
 from reenact.run.fork.sharing import Sharing
@@ -32,6 +32,7 @@ class Reruns:
         self._end = at.place if at is not None else -1.0
         self._begun: set[int] = set()
         self._ended: list[int] = []
+        self._real: set[int] = set()
         within: list[Any] = [line["in"] for line in log.spawned.values()]
         self._starting = {call.number for place in within for call in enclosing(log, place)}
         replayer.tools.withheld = self.reason
@@ -46,10 +47,13 @@ class Reruns:
             return "its source has changed"
         return ""
 
-    def begin(self, ticket: Ticket) -> bool:
-        """Note a call that is about to run. Return True for a tool that runs again."""
-        if ticket.again and ticket.call is not None:
+    def begin(self, effect: Effect, ticket: Ticket) -> bool:
+        """Note a call of the parent's that is about to run. Return True for a tool that runs again."""
+        assert ticket.call is not None
+        if ticket.again:
             self._begun.add(ticket.call)
+        elif effect.kind == TOOL or effect.source is not None:
+            self._real.add(ticket.call)
         return ticket.again
 
     def end(self, ticket: Ticket) -> None:
@@ -64,4 +68,4 @@ class Reruns:
 
     def tree(self) -> dict[str, Tree]:
         """Return what a replay of the fork needs to run the same tools again, for the last line."""
-        return {"calls": sorted(self._ended), "until": self._last}
+        return {"calls": sorted(self._ended), "until": self._last, "real": sorted(self._real)}
