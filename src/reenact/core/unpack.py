@@ -12,7 +12,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self
 
@@ -209,11 +209,17 @@ class Unpacker:
         found = codings(encoding)
         if not 1 <= len(found) <= _MOST_CODINGS:
             raise LookupError(encoding)
-        self._steps = [_step(coding) for coding in reversed(found)]
+        made = [_step(coding) for coding in reversed(found)]
+        self._steps = [step for step, _ in made]
+        self._ends = [end for _, end in made]
         self._encoding = encoding
         self._limit = limit
         self._packed = 0
         self._unpacked = [0] * len(found)
+
+    def at_end(self) -> bool:
+        """Return True if the body may end here: each coding has come to its end, or has none."""
+        return all(end() for end in self._ends)
 
     def decode(self, data: bytes) -> bytes:
         """Return a piece's part of the unpacked body. Raises TooLarge or the library's error."""
@@ -262,6 +268,10 @@ class _Zlib:
                 piece = self._next() if self._ended() else b""
         return bytes(joined)
 
+    def at_end(self) -> bool:
+        """Return True at the end of a member."""
+        return bool(self._inner.eof)
+
     def _ended(self) -> bool:
         return bool(self._inner.eof and self._inner.unused_data and self._bits > zlib.MAX_WBITS)
 
@@ -285,21 +295,26 @@ def _sliced(step: Callable[[bytes], bytes]) -> _Step:
     return fed
 
 
-def _step(encoding: str) -> _Step:
-    if encoding in ("gzip", "x-gzip"):
-        return _Zlib(zlib.MAX_WBITS | 16)
-    if encoding == "deflate":
-        return _Zlib(zlib.MAX_WBITS)
+def _step(encoding: str) -> tuple[_Step, Callable[[], bool]]:
+    """Return the decoder of a coding, and a function that tells if the data has ended."""
+    if encoding in ("gzip", "x-gzip", "deflate"):
+        coded = _Zlib(zlib.MAX_WBITS | (0 if encoding == "deflate" else 16))
+        return coded, coded.at_end
     if encoding == "br":
         for brotli in optional("brotli", "brotlicffi"):
-            return _brotli(brotli.Decompressor())
+            decoder = brotli.Decompressor()
+            return _brotli(decoder), getattr(decoder, "is_finished", lambda: True)
     if encoding == "zstd":
         for zstd in optional(ZSTD, "backports.zstd"):
-            inner = zstd.ZstdDecompressor()
-            return lambda data, most: bytes(inner.decompress(data, most + 1))
+            return _zstd(zstd.ZstdDecompressor())
         for zstandard in optional("zstandard"):
-            return _sliced(zstandard.ZstdDecompressor().decompressobj().decompress)
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            return _sliced(frame.decompress), partial(getattr, frame, "eof", True)
     raise LookupError(encoding)
+
+
+def _zstd(inner: Any) -> tuple[_Step, Callable[[], bool]]:
+    return lambda data, most: bytes(inner.decompress(data, most + 1)), lambda: bool(inner.eof)
 
 
 def _brotli(inner: Any) -> _Step:

@@ -20,6 +20,14 @@ BINARY = bytes(range(256)) * 100
 BIG = b"0123456789abcdef" * 65536
 
 
+def packed_by(encoding):
+    """Return the text, compressed."""
+    if encoding == "br":
+        return importlib.import_module("brotli").compress(TEXT.encode())
+    modules = {"gzip": gzip, "deflate": zlib}
+    return (modules.get(encoding) or importlib.import_module(ZSTD)).compress(TEXT.encode())
+
+
 class Server:
     """Serves from construction until `stop`. `requests` lists what was asked, `sent` when each SSE event went out."""
 
@@ -181,22 +189,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"{}")
 
+    def packed(self, encoding):
+        packed = packed_by(encoding)
+        self.answer(packed, kind="text/plain; charset=utf-8", Content_Encoding=encoding)
+
     def on_gzip(self, *_):
-        self.answer(gzip.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="gzip")
+        self.packed("gzip")
 
     def on_deflate(self, *_):
-        self.answer(
-            zlib.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="deflate"
-        )
+        self.packed("deflate")
 
     def on_br(self, *_):
-        import brotli
-
-        self.answer(brotli.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="br")
+        self.packed("br")
 
     def on_zstd(self, *_):
-        zstd = importlib.import_module(ZSTD)
-        self.answer(zstd.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="zstd")
+        self.packed("zstd")
 
     def on_gzip_sse(self, *_):
         self.begin_chunked(Content_Encoding="gzip")
@@ -214,6 +221,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def on_bad_gzip(self, *_):
         self.answer(b"this is no gzip at all", Content_Encoding="gzip")
+
+    def on_cut(self, encoding, how, *_):
+        packed = packed_by(encoding)
+        packed = packed[: len(packed) * 2 // 3]
+        if how == "chunked":
+            self.begin_chunked(Content_Encoding=encoding)
+            self.chunk(packed[:20])
+            self.chunk(packed[20:])
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.answer(packed, kind="text/plain", Content_Encoding=encoding)
 
     def on_binary(self, *_):
         self.answer(BINARY, kind="application/octet-stream")

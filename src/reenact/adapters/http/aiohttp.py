@@ -11,7 +11,7 @@ from asyncio import AbstractEventLoop, CancelledError
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from aiohttp import ClientTimeout, StreamReader, hdrs, http_parser
+from aiohttp import ClientResponseError, ClientTimeout, StreamReader, hdrs, http_parser
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.helpers import sentinel
 from aiohttp.http_parser import RawResponseMessage
@@ -21,7 +21,7 @@ from multidict import CIMultiDict, CIMultiDictProxy, istr
 
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
-from reenact.adapters.http.coding import Coding
+from reenact.adapters.http.coding import Coding, coding_of
 from reenact.core.boundary import Call, areporting, begin, current, entered
 
 _BLOCK = 65536
@@ -78,7 +78,14 @@ class _Crossing:
         if call is None:
             return await handler(request)
         if call.answer is not None:
-            return await _replayed(request, call, await call.recorded.aserve())
+            try:
+                head = await call.recorded.aserve()
+            except ClientResponseError as error:
+                # The request's URL is an object that is not recorded.
+                error.request_info = request.request_info
+                error.args = (error.request_info, *error.args[1:])
+                raise
+            return await _replayed(request, call, head)
         exchange.keeps_model(call, "aiohttp")
         async with areporting(call):
             response = await _within_limits(call, request, handler)
@@ -218,6 +225,8 @@ class _Live(_Drawn):
             self._taken = None
             self._feed(b"", whole=True)
         else:
+            for mark in coding_of(self._call).mark():
+                await self._call.achunk(mark, lambda: None)
             await self._call.aover()
             self.feed_eof()
         self._given_up = False
@@ -231,7 +240,7 @@ class _Live(_Drawn):
         assert self._taken is not None
         (data, whole), self._taken = self._taken, None
         self._feed(data, whole=whole)
-        if self._source.at_eof():
+        if self._source.at_eof() and not coding_of(self._call).mark():
             self._call.over_at_once()
             self.feed_eof()
 

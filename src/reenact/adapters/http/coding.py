@@ -3,21 +3,33 @@
 For each chunk, the bytes that it adds to the decompressed body are recorded. In a replay they are compressed again and
 flushed, so that the library's own decoder runs, and gives the program the same bytes for each chunk. The compressed
 bytes differ from those that the server sent.
+
+A compressed body that was cut short, though its framing was whole, is marked by an empty raw chunk at its end: a
+replay does not complete it, so that the library finds it incomplete again.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
 from reenact.core import unpack
+from reenact.core.boundary import Call
 from reenact.core.store.writer import warn
 from reenact.core.unpack import ZSTD, optional
 from reenact.errors import TooLarge
 
 _BY_LIBRARIES = ("gzip", "deflate", "br", "zstd")
+
+
+class _CutOff(bytes):
+    __slots__ = ()
+
+
+CUT_OFF = _CutOff()
+"""The chunk after the last one of a compressed body that was cut short."""
 
 
 class _Encoder(Protocol):
@@ -38,6 +50,7 @@ class Coding:
         self._decoder: unpack.Unpacker | None = None
         self._encoder: _Encoder | None = None
         self._begun = False
+        self._fed = False
         self._broken = False
         self._over = False
 
@@ -45,12 +58,15 @@ class Coding:
         """Return the recordable form of a head or a chunk."""
         if not isinstance(value, bytes):
             return self._dump_head(value)
+        if value is CUT_OFF:
+            return {"raw": b""}
         if self._over:
             return b""
         if self._broken:
             return {"raw": value}
         if self._decoder is None:
             return value
+        self._fed |= bool(value)
         try:
             return self._decoder.decode(value)
         except TooLarge as error:
@@ -70,11 +86,35 @@ class Coding:
             return value if self._encoder is None else self._encoder.encode(value)
         if "raw" in value:
             # What follows was no body of that encoding, and has no end of one.
-            self._encoder = None
+            encoder, self._encoder = self._encoder, None
+            if not value["raw"] and encoder is not None:
+                # Cut short: the end without its last byte decodes to nothing more, and is incomplete.
+                return encoder.finish()[:-1]
             return value["raw"]
         encoding = value.get("decoded", "")
         self._encoder = None if self._given_plain(encoding) else _encoder(encoding)
         return value
+
+    def incomplete(self) -> bool:
+        """Return True if the compressed data has not come to its end, so far as it was recorded."""
+        readable = not (self._over or self._broken)
+        return readable and self._decoder is not None and not self._decoder.at_end()
+
+    def mark(self) -> list[bytes]:
+        """Return the mark of a body that ends here and was cut short; nothing for another one."""
+        return [CUT_OFF] if self._fed and self.incomplete() else []
+
+    def marked(self, parts: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield a live body's parts, and the mark if it was cut short."""
+        yield from parts
+        yield from self.mark()
+
+    async def amarked(self, parts: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+        """`marked` for an awaited body."""
+        async for part in parts:
+            yield part
+        for part in self.mark():
+            yield part
 
     def finish(self) -> bytes:
         """Return the end of the compressed body, after its last chunk; nothing if it had none."""
@@ -96,6 +136,12 @@ class Coding:
             return {**head, "decoded": encoding}
         self._decoder = _decoder(encoding)
         return {**head, "decoded": encoding} if self._decoder is not None else head
+
+
+def coding_of(call: Call) -> Coding:
+    """Return the wire of an HTTP exchange."""
+    assert isinstance(call.wire, Coding)
+    return call.wire
 
 
 def encoding_of(headers: list[list[str]]) -> str:

@@ -70,6 +70,14 @@ class Unframed:
         """True if the body has ended."""
         return self._done
 
+    def at_trailer(self) -> bool:
+        """True if only a trailer can follow."""
+        return self._state == "trailer"
+
+    def close(self) -> None:
+        """Take no more: the end of the body is reported."""
+        self._done = True
+
     def cut_off(self) -> exchange.Truncated | None:
         """Return the error for an end of the file here; None if the body may end so."""
         if self._chunked or (self._left is not None and self._left > 0):
@@ -125,10 +133,17 @@ class ResponseTee:
             return
         for part in self._body.feed(data):
             self._call.chunk(part)
-        if self._body.is_done():
+        wire = coding.coding_of(self._call)
+        # A decoder that finds the body incomplete reads no trailer.
+        done = self._body.is_done() or (self._body.at_trailer() and wire.incomplete())
+        broken = None if done else self._body.cut_off()
+        if broken is None and (done or end):
+            for mark in wire.mark():
+                self._call.chunk(mark)
+            self._body.close()
             self._call.over()
         elif end:
-            self._call.over(self._body.cut_off())
+            self._call.over(broken)
 
 
 class Served(io.RawIOBase):

@@ -11,7 +11,7 @@ from typing import Any
 
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
-from reenact.adapters.http.coding import Coding
+from reenact.adapters.http.coding import Coding, coding_of
 from reenact.adapters.scopes import listening
 from reenact.core.boundary import Call, areporting, begin, entered, reporting
 from reenact.core.boundary.current import current_scope
@@ -152,10 +152,10 @@ class _Teed:
         self._stream = stream
 
     def __iter__(self) -> Iterator[bytes]:
-        return self._call.tee(iter(self._stream))
+        return self._call.tee(coding_of(self._call).marked(self._stream))
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._call.atee(aiter(self._stream))
+        return self._call.atee(coding_of(self._call).amarked(self._stream))
 
     def close(self) -> None:
         self._call.close()

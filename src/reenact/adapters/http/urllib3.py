@@ -11,7 +11,7 @@ from typing import Any
 
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
-from reenact.adapters.http.coding import Coding
+from reenact.adapters.http.coding import Coding, coding_of
 from reenact.adapters.http.framing import Served, StandIn, length_again
 from reenact.adapters.http.http_client import tee
 from reenact.adapters.scopes import listening
@@ -166,6 +166,8 @@ def _tee(response: Any, call: Call) -> None:
     call.returned(exchange.head(response.status, response.reason, "HTTP/2", headers), stream=True)
     for part in [response._body] if getattr(response, "_body", None) else []:
         call.chunk(part)
+    for mark in coding_of(call).mark():
+        call.chunk(mark)
     call.over()
 
 

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reenact.adapters.http import exchange
+from reenact.adapters.http.coding import coding_of
 from reenact.adapters.http.httpx import head_of
 from reenact.core import unpack
 from reenact.core.boundary import Call, areporting
@@ -231,7 +232,7 @@ class _ProxiedExchange:
         async with aclosing(response):
             head = await call.areturned(head_of(response), stream=True)
             try:
-                await self._respond(head, call.atee(response.aiter_raw()))
+                await self._respond(head, call.atee(coding_of(call).amarked(response.aiter_raw())))
             finally:
                 call.close()
 

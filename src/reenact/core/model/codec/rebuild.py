@@ -306,7 +306,11 @@ def _sub(decoder: Decoder, tree: Tree) -> Any:
         else:
             base.__init__(instance, value)
         return instance
-    return base.__new__(kind, value)
+    try:
+        return base.__new__(kind, value)
+    except TypeError:
+        # A type of a C library has fields of its own in front.
+        return Unkept(tree["type"], str(value))
 
 
 # -- members of sets, keys of dicts ------------------------------------------------------------------------------
