@@ -423,6 +423,61 @@ def test_a_departure_of_a_test_that_may_fail_is_a_failure(suite):
     assert "the test no longer matches its recording: CHANGED at step 1" in said
 
 
+XFAIL = """
+    import pytest
+    from agent import agent
+
+    @pytest.mark.reenact
+    @pytest.mark.xfail{strict}
+    def test_price():
+        assert agent("ORD-1") == "{price}"
+
+    @pytest.mark.reenact
+    def test_by_hand():
+        agent("ORD-2")
+        pytest.xfail("not yet")
+
+    @pytest.mark.reenact
+    def test_without_a_mark():
+        assert not agent("ORD-3")
+"""
+
+
+def test_a_test_that_fails_as_marked_is_recorded_and_replayed(suite):
+    suite.write("test_agent.py", XFAIL.format(strict="", price="wrong"))
+    kept = suite.folder / "kept"
+    kept.mkdir()
+    assert "1 failed, 2 xfailed" in suite.run("--reenact=record", TMPDIR=str(kept))[1]
+    assert not list(kept.glob("reenact-*"))
+    folder = suite.folder / "recordings" / "test_agent"
+    assert sorted(path.stem for path in folder.iterdir()) == ["test_by_hand", "test_price"]
+    assert reenact.load(folder / "test_price.reenact").status == "error"
+    live = (suite.folder / "live.txt").read_text()
+    status, said = suite.run("-k", "price or hand")
+    assert (status, "2 xfailed" in said) == (0, True), said
+    assert (suite.folder / "live.txt").read_text() == live
+
+
+@pytest.mark.parametrize(
+    ("strict", "status", "word"), [("", 0, "1 xpassed"), ("(strict=True)", 1, "1 failed")]
+)
+def test_a_recorded_failure_that_no_longer_fails_is_for_pytest_to_judge(suite, strict, status, word):
+    suite.write("test_agent.py", XFAIL.format(strict=strict, price="wrong"))
+    suite.run("--reenact=record", "-k", "price")
+    (step,) = reenact.load(suite.folder / "recordings" / "test_agent" / "test_price.reenact").steps
+    suite.write("test_agent.py", XFAIL.format(strict=strict, price=f"ORD-1 costs {step.output}"))
+    found, said = suite.run("-k", "price")
+    assert (found, word in said) == (status, True), said
+    assert "no longer matches" not in said
+
+
+def test_a_test_that_may_fail_is_a_failure_without_its_recording(suite):
+    suite.write("test_agent.py", XFAIL.format(strict="", price="wrong"))
+    status, said = suite.run("-k", "price")
+    assert status == 1
+    assert "there is no recording" in said
+
+
 @pytest.mark.thorough
 def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
     suite.write(

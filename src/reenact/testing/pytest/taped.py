@@ -17,7 +17,7 @@ from unittest import TestCase
 import pytest
 
 from reenact.analysis.views.difference import divergence_lines
-from reenact.core.model.divergence import Verdict
+from reenact.core.model.divergence import ERROR, Verdict
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.store import bundle
 from reenact.core.store.local import SUFFIX, LocalStore, load
@@ -55,7 +55,9 @@ class Taped:
         self.begun = False
         """True if the test has run in its session."""
         self.departure = ""
-        """The text of the divergence, if the test has left its recording."""
+        """The divergence of a test that left its recording, or why it could not run on it."""
+        self.failed: _Recorded | None = None
+        """The recording of the test if it failed while it was recorded, until pytest has judged it."""
 
     @property
     def recording(self) -> RecordedRun | None:
@@ -72,17 +74,18 @@ class Taped:
         if self.mode == "off":
             return _Off()
         if recording:
-            return _Recorded(self.path, self._node)
+            return _Recorded(self, self._node)
         if not self.path.exists():
-            pytest.fail(
+            self.departure = (
                 f"there is no recording {_short(self.path)}; make it with: "
-                f"pytest --reenact=record {self._node!r}",
-                pytrace=False,
+                f"pytest --reenact=record {self._node!r}"
             )
+            pytest.fail(self.departure, pytrace=False)
         try:
             self._replay = replay(str(self.path), **self._options)
         except (ReenactError, TypeError) as error:
-            pytest.fail(f"reenact: {error}", pytrace=False)
+            self.departure = f"reenact: {error}"
+            pytest.fail(self.departure, pytrace=False)
         return _Replayed(self, self._replay, self._node)
 
 
@@ -95,10 +98,10 @@ class _Off:
 
 
 class _Recorded:
-    """Records a test; the recording becomes the test's file if the test passes."""
+    """Records a test; the recording becomes its file if it passes, or fails as an xfail."""
 
-    def __init__(self, path: Path, node: str) -> None:
-        self._path = path
+    def __init__(self, taped: Taped, node: str) -> None:
+        self._taped = taped
         self._home = Path(tempfile.mkdtemp(prefix="reenact-"))
         ship.keep_here(self._home)
         self._session = record(node, home=self._home)
@@ -108,10 +111,18 @@ class _Recorded:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         self._session.__exit__(kind, error, trace)
+        if isinstance(error, (Exception, pytest.fail.Exception, pytest.xfail.Exception)):
+            self._taped.failed = self
+        else:
+            self.end(keep=error is None)
+
+    def end(self, *, keep: bool) -> None:
+        """Keep the recording as the test's file, or delete it."""
+        path = self._taped.path
         try:
-            if error is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                bundle.export(LocalStore(self._home), self._session.id, self._path, force=True)
+            if keep:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                bundle.export(LocalStore(self._home), self._session.id, path, force=True)
         finally:
             shutil.rmtree(self._home, ignore_errors=True)
 
@@ -131,6 +142,9 @@ class _Replayed:
         try:
             self._session.__exit__(kind, error, trace)
         except DivergenceError as diverged:
+            if error is None and diverged.divergence.address == ERROR:
+                # Recorded, it failed as an xfail, and it passes now with the same answers: that is for pytest to judge.
+                return
             told = _failure_text(diverged.divergence, self._session.recording, self._taped.path, self._node)
             self._taped.departure = told
             if not isinstance(error, Exception):
@@ -156,6 +170,9 @@ def wrap(item: pytest.Function) -> None:
 def check(item: pytest.Item, report: pytest.TestReport) -> None:
     """Fail a test that passed without its recording, and one that left it, although it may fail."""
     known = item.stash.get(_TAPED, None)
+    if known is not None and known.failed is not None:
+        failed, known.failed = known.failed, None
+        failed.end(keep=report.skipped and hasattr(report, "wasxfail"))
     if report.passed and (known is None or not known.begun):
         report.outcome = "failed"
         report.longrepr = (
