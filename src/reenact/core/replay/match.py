@@ -229,11 +229,30 @@ def _unwrapped(tree: Any) -> Any:
     return next(iter(tree.values())) if _tag(tree) else tree
 
 
+def repeats_name(text: str) -> bool:
+    """Return True for a JSON text in which an object has a name twice."""
+    import json  # noqa: PLC0415 - for differing texts alone
+
+    found = False
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal found
+        found = found or len(pairs) != len({name for name, _ in pairs})
+
+    json.loads(text, object_pairs_hook=look, parse_int=str, parse_float=str)
+    return found
+
+
 def _json(text: str) -> Any:
-    """Return the value of a JSON text, with the digits of long numbers; None for another text."""
+    """Return the value of a JSON text, with the digits of long numbers.
+
+    None for another text, and for one that repeats a name: no value holds all that it says.
+    """
     if text[:1] not in ("{", "["):
         return None
     try:
+        if repeats_name(text):
+            return None
         if _LONG.search(text) is None:
             return codec.loads(text)
         import json  # noqa: PLC0415 - for differing texts with long numbers alone

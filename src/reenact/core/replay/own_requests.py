@@ -140,6 +140,6 @@ def _text(data: bytes) -> str:
 
 def _read(text: str) -> dict[str, Tree]:
     try:
-        return {"body": json.loads(text)}
+        return {"body": text if match.repeats_name(text) else json.loads(text)}
     except (ValueError, RecursionError):
         return {"body": text}
