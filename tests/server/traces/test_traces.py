@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -186,6 +187,56 @@ def test_a_trace_that_cannot_be_recorded_keeps_its_spans_when_it_is_late_too(sto
     assert "nested more than 256 deep" in said[0]
     assert len(said) == 1
     assert len((traces.folder / f"{TRACE}.jsonl").read_bytes().splitlines()) == 399
+
+
+def test_of_traces_that_cannot_be_recorded_the_newest_are_kept_up_to_a_limit(store, monkeypatch):
+    said = []
+    traces = Traces(store, quiet=2)
+    for number in range(5):
+        deep = [span(f"{at:x}", f"{at - 1:x}", trace=f"ab{number}") for at in range(1, 300)]
+        traces.take(deep, 0)
+        file = traces.folder / f"ab{number}.jsonl"
+        os.utime(file, (number, number))
+    traces.take([ROOT], 99)
+    size = file.stat().st_size
+    monkeypatch.setattr("reenact.server.traces.traces._UNRECORDED", 2 * size)
+    assert traces.settle(100, failed=said.append) == []
+    assert sorted(path.stem for path in traces.folder.iterdir()) == [TRACE, "ab3", "ab4"]
+    assert sum("nested more than 256 deep" in text for text in said) == 5
+    assert [text for text in said if "deleted" in text] == [said[-1]]
+    assert said[-1].startswith("trace ab0 and 2 others could not be recorded")
+    traces.settle(2000, failed=said.append)
+    # The next collector tries again.
+    assert sorted(path.stem for path in traces.folder.iterdir()) == ["ab3", "ab4"]
+    assert Traces(store).waiting == 2
+
+
+def test_a_trace_that_waits_for_its_disk_is_told_of_once_and_kept(store, monkeypatch):
+    monkeypatch.setattr("reenact.server.traces.traces._UNRECORDED", 0)
+    traces = Traces(store, quiet=2)
+    traces.take([ROOT, span("2", "1")], 0)
+    store.recordings.write_text("in the way")
+    said = []
+    for now in (3, 4, 5):
+        assert traces.settle(now, failed=said.append) == []
+    assert len(said) == 1
+    store.recordings.unlink()
+    assert len(traces.settle(6, failed=said.append)) == 1
+
+
+def test_another_complete_span_of_the_same_id_is_noted(store):
+    first = span("2", "1", **{"gen_ai.output.messages": MESSAGES.replace("user", "assistant")})
+    second = replace(first, began=first.began + 5, name="other")
+    traces = Traces(store)
+    for one in (first, second, first, second):
+        traces.take([one], 0)
+    (kept,) = traces.settle(0, all=True)
+    recording = store.load(kept.id)
+    assert (
+        "ids of spans are repeated: 1 complete spans were replaced by later ones of their ids"
+        in recording.notes
+    )
+    assert len(recording.steps) == 1
 
 
 def test_a_span_that_was_sent_at_its_beginning_and_arrives_late_replaces_nothing(store):

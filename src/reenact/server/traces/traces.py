@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -43,6 +43,11 @@ FOLDER = "traces"
 
 _AT_ONCE = 16
 
+_UNRECORDED = 64 << 20
+"""Bytes of the spans, of all traces that cannot be recorded, that are kept."""
+
+_Key: TypeAlias = tuple[str, int, int, str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class KeptTrace:
@@ -64,7 +69,8 @@ class _Trace:
     kept: int = 0
     recorded: bool = False
     failed: bool = False
-    seen: set[tuple[str, int, str]] = field(default_factory=set)
+    told: str = ""
+    seen: set[_Key] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -144,9 +150,12 @@ class Traces:
         Args:
             now: The time.
             all: Make recordings of all traces, and remove their files, at the end.
-            failed: Called with a message for a trace that cannot be recorded; its file stays.
+            failed: Called with a message for a trace that cannot be recorded. Its file stays for the next start; of
+                many such files, the oldest are deleted, with a message.
         """
         found = []
+        say = failed or (lambda _text: None)
+        more = False
         with self._lock:
             known = list(self._traces)
         for trace in known:
@@ -155,11 +164,15 @@ class Traces:
                 try:
                     found += self._settle(trace, now, all=all)
                 except Exception as error:
+                    why, known_as = f"{type(error).__name__}: {error}", self._traces[trace]
+                    more |= known_as.kept == known_as.spans
                     if all:
                         del self._traces[trace]
-                    if failed is not None:
-                        why = f"{type(error).__name__}: {error}"
-                        failed(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
+                    if why != known_as.told:
+                        say(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
+                    known_as.told = why
+        if more:
+            self._bound(say)
         if all and self.folder.is_dir() and not any(self.folder.iterdir()):
             self.folder.rmdir()
         return found
@@ -176,6 +189,26 @@ class Traces:
                 self._file(trace).unlink(missing_ok=True)
             del self._traces[trace]
         return [kept] if kept is not None else []
+
+    def _bound(self, say: Callable[[str], None]) -> None:
+        """Delete the oldest files of traces that cannot be recorded, above the limit."""
+        with self._lock:
+            waiting = {trace for trace, each in self._traces.items() if not (each.failed and each.kept)}
+            files = [(file.stat(), file) for file in self.folder.glob("*.jsonl") if file.stem not in waiting]
+            files.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)
+            size, dropped = 0, []
+            for stat, file in files:
+                size += stat.st_size
+                if size > _UNRECORDED:
+                    file.unlink(missing_ok=True)
+                    self._traces.pop(file.stem, None)
+                    dropped.append(file.stem)
+        if dropped:
+            others = f" and {len(dropped) - 1} others" if dropped[1:] else ""
+            say(
+                f"trace {dropped[-1]}{others} could not be recorded, and the spans of such traces took more than "
+                f"{_UNRECORDED >> 20} MB: deleted"
+            )
 
     @property
     def waiting(self) -> int:
@@ -266,9 +299,12 @@ class Traces:
         return self.folder / f"{trace}.jsonl"
 
 
-def _key(span: Span) -> tuple[str, int, str]:
-    """Return the identity of a span, or of a separate event, within its trace."""
-    return (span.id, span.ended, repr(span.events) if span.loose else "")
+def _key(span: Span) -> _Key:
+    """Return the identity of a span, or of a separate event, within its trace.
+
+    Other spans may have its id. Its attributes do not count: in the file, secrets in them are replaced.
+    """
+    return (span.id, span.began, span.ended, span.parent, repr(span.events) if span.loose else "")
 
 
 def _file_name(trace: str) -> str:

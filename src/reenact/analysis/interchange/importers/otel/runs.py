@@ -20,7 +20,10 @@ _TEMPORARY = "pending_span"
 
 
 def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
-    """Return the spans by their traces, each span once, in the order of their beginnings."""
+    """Return the spans by their traces, in the order of their beginnings.
+
+    Of several complete spans of one id, the last one is kept.
+    """
     found: dict[str, dict[str, Span]] = {}
     loose: dict[tuple[str, str], list[SpanEvent]] = {}
     for span in spans:
@@ -30,13 +33,16 @@ def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
             # Logfire sends a span twice: at its beginning, and whole.
             each = found.setdefault(span.trace, {})
             # A span that was sent at its beginning may arrive after the whole one.
-            if span.id not in each or span.ended or not each[span.id].ended:
+            known = each.get(span.id)
+            if known is not None and known.ended and span.ended and replace(known, replaced=0) != span:
+                each[span.id] = replace(span, replaced=known.replaced + 1)
+            elif known is None or (not known.ended):
                 each[span.id] = span
     for (trace, id), events in loose.items():
-        known = found.get(trace, {}).get(id)
-        if known is not None:
-            joined = sorted((*known.events, *events), key=lambda event: event.at)
-            found[trace][id] = replace(known, events=tuple(joined))
+        of = found.get(trace, {}).get(id)
+        if of is not None:
+            joined = sorted((*of.events, *events), key=lambda event: event.at)
+            found[trace][id] = replace(of, events=tuple(joined))
     return {trace: sorted(each.values(), key=lambda span: span.began) for trace, each in found.items()}
 
 
@@ -289,6 +295,8 @@ def _notes(tree: _Tree, effects: list[Happened], *, bare: bool) -> Iterator[str]
             "each is shown unchanged"
         )
         return
+    if replaced := sum(span.replaced for span in tree.spans.values()):
+        yield f"ids of spans are repeated: {replaced} complete spans were replaced by later ones of their ids"
     if tree.circles:
         yield f"spans name each other as parents: {tree.circles} of them became outermost"
     if tree.lost:

@@ -46,6 +46,7 @@ class Span:
         resource: The attributes of its sender (`service.name`).
         library: The instrumentation that made it.
         kind: OTLP's number of its kind: 1 internal, 3 client; 0 if unknown.
+        replaced: The number of other complete spans of its id, before it, that it has replaced.
     """
 
     trace: str
@@ -60,6 +61,7 @@ class Span:
     resource: Mapping[str, Any] = field(default_factory=dict)
     library: str = ""
     kind: int = 0
+    replaced: int = 0
 
     @property
     def loose(self) -> bool:
