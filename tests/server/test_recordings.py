@@ -143,6 +143,24 @@ def test_a_search_that_takes_too_long_is_ended_and_says_so(home, filled, monkeyp
         assert len(asked.listed(2, 'name:tour and text ~ "you  *ask"')) == 2
 
 
+def test_a_search_that_failed_is_made_again_once_its_failure_was_told(home, filled, monkeypatch):
+    text = 'name:tour and text ~ "you.*ask"'
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        monkeypatch.setattr("reenact.server.searching._LONGEST", -1.0)
+        monkeypatch.setattr("reenact.server.searching._REPEATED", 1e9)
+        assert "ended after" in asked.refused(f"/recordings?filter={text}", 503)
+        monkeypatch.setattr("reenact.server.searching._LONGEST", 60.0)
+        # A page that repeats the request gets the same answer.
+        assert "ended after" in asked.refused(f"/recordings?filter={text}", 503)
+        monkeypatch.setattr("reenact.server.searching._LONGEST", -1.0)
+        monkeypatch.setattr("reenact.server.searching._REPEATED", 0.0)
+        other = 'name:tour and text ~ "you  *ask"'
+        assert "ended after" in asked.refused(f"/recordings?filter={other}", 503)
+        monkeypatch.setattr("reenact.server.searching._LONGEST", 60.0)
+        assert len(asked.listed(2, other)) == 2
+
+
 @pytest.mark.thorough
 def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
     with Asking(Path(home)) as asked:

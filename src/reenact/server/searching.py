@@ -24,6 +24,8 @@ _TOLD = 64
 _PATIENCE = 1.5
 _BRIEF = 0.25
 _LONGEST = 60.0  # most seconds for one search
+_REPEATED = 8.0
+"""Seconds for which a failure answers all requests: pages repeat a refused request."""
 
 
 class Search:
@@ -48,6 +50,7 @@ class Search:
         self._stopped = False
         self._until = 0.0
         self._failed: ReenactError | None = None
+        self._failed_until = 0.0
         self.complete = False
         self.kept: dict[str, tuple[int, float, float, Any]] = {}
         """Results derived from the hits: version, moment, seconds of computation, and value."""
@@ -72,6 +75,11 @@ class Search:
     def stopped(self) -> bool:
         """True if the search was stopped before it was complete."""
         return self._stopped
+
+    @property
+    def failed(self) -> bool:
+        """True if the search failed, and the next request is to search again."""
+        return self._failed is not None and time.monotonic() >= self._failed_until
 
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
@@ -195,6 +203,7 @@ class Search:
             self._stopped = True
         finally:
             with self._here:
+                self._failed_until = time.monotonic() + _REPEATED
                 self.complete = not self._stopped
                 self._here.notify_all()
 
@@ -277,7 +286,7 @@ class Searches:
         text = text.strip()
         with self._lock:
             found = self._known.get(text)
-            if found is None or found.stopped:
+            if found is None or found.stopped or found.failed:
                 found = Search(self._store, self._lines, text)
                 self._known[text] = found
                 found.begin()
