@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import random
+import subprocess
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from multiprocessing import get_context
 from typing import Any
 
@@ -236,3 +238,72 @@ def test_a_replay_may_sleep_more_often_until_a_process_has_done_its_part(shell, 
     again = shell.run("replay", recording.id)
     assert again.status == 0, again.err
     assert "not compared: further sleeps of main" in again.err
+
+
+LIMIT = [5.0]
+"""The time limit that the program gives."""
+
+
+def of_command() -> None:
+    subprocess.run("exit 0", check=True, shell=True, timeout=LIMIT[0])
+
+
+def of_jobs() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(str, range(3), timeout=LIMIT[0]))
+
+
+LIMITED = {of_command: "a time limit", of_jobs: "the time limit map"}
+
+
+@pytest.mark.parametrize("program", LIMITED)
+def test_another_time_limit_that_ended_nothing_is_named(home: str, program: Any, monkeypatch: Any) -> None:
+    with reenact.record() as run:
+        program()
+    assert not notes(run.id, program)
+    monkeypatch.setitem(globals(), "LIMIT", [0.1])
+    text = f"main gave its calls {LIMITED[program]} of 0.1 s in all, and 5 s when it was recorded"
+    assert notes(run.id, program) == (text,)
+    recording = run.load()
+    # A recording of an earlier version has no such sums.
+    recording.logs[0].sealed = {
+        name: value for name, value in recording.logs[0].sealed.items() if name != "limits"
+    }
+    with reenact.replay(recording) as replay:
+        program()
+    assert replay.verdict.faithful
+
+
+@pytest.mark.parametrize("client", ["httpx", "requests", "urllib3", "aiohttp", "urllib.request"])
+def test_another_time_limit_of_a_request_is_named(home: str, client: str, monkeypatch: Any) -> None:
+    library: Any = pytest.importorskip(client)
+
+    async def ask() -> None:
+        async with (
+            library.ClientSession() as session,
+            session.get(url, timeout=library.ClientTimeout(total=limit)),
+        ):
+            pass
+
+    def program() -> None:
+        if client == "aiohttp":
+            asyncio.run(ask())
+        elif client == "urllib3":
+            library.request("GET", url, timeout=limit)
+        elif client == "urllib.request":
+            library.urlopen(url, timeout=limit).close()
+        else:
+            library.get(url, timeout=limit)
+
+    limit = 5.0
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with reenact.record() as run:
+            program()
+        server.shutdown()
+    assert not notes(run.id, program)
+    limit = 0.125
+    found = notes(run.id, program)
+    assert found
+    assert all("of 0.125 s in all, and 5 s when it was recorded" in text for text in found)

@@ -11,7 +11,7 @@ import sys
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.thread import _WorkItem
 from contextlib import nullcontext
 from contextvars import ContextVar
@@ -85,6 +85,7 @@ def install(replace: Replace) -> None:
     replace(ThreadPoolExecutor, "submit", _submit)
     replace(ThreadPoolExecutor, "shutdown", _shutdown)
     replace(_WorkItem, "run", _run_item)
+    replace(Executor, "map", _map)
 
 
 def _submit(
@@ -266,6 +267,19 @@ def _wait(*args: Any, **kwargs: Any) -> Any:
     """Run a job that is a wait of the program's."""
     with sleepers.waiting_job():
         return _job(*args, **kwargs)
+
+
+def _map(original: Callable[..., Any], pool: Any, fn: Any, /, *iterables: Any, **options: Any) -> Any:
+    """Note the time limit that the program gives for all jobs."""
+    limit, scope = options.get("timeout"), current()
+    if (
+        limit is not None
+        and scope is not None
+        and not scope.hidden
+        and callers.program(_submitter(sys._getframe(1)))
+    ):
+        scope.run.times.limit(scope.path, {"map": limit})
+    return original(pool, fn, *iterables, **options)
 
 
 def _submitter(frame: FrameType | None) -> FrameType | None:

@@ -28,6 +28,7 @@ def sealed(run: Run) -> dict[str, Tree]:
         "state": {**entropy.states(run)},
         "slept": _summed(run.times.slept, root),
         "times": _summed(run.times.sums(), root),
+        "limits": _limits(run, root),
         "sent": _summed(run.unreceived.sent(), root),
         "signals": _summed(run.unreceived.signals(), root),
         "left": {name: left for name, left in run.unreceived.left().items() if _within(_maker(name), root)},
@@ -42,6 +43,15 @@ def _summed(counts: Mapping[str, int], root: str) -> dict[str, Tree]:
     for path, count in list(counts.items()):
         if _within(path, root):
             found[unnumbered(path)] += count
+    return {**found}
+
+
+def _limits(run: Run, root: str) -> dict[str, Tree]:
+    """Return the sums of the limits of calls, by the scope and the limit's name."""
+    found: Counter[str] = Counter()
+    for (path, name), total in list(run.times.limits.items()):
+        if _within(path, root):
+            found[f"{unnumbered(path)}~{name}"] += total
     return {**found}
 
 
@@ -70,6 +80,7 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
         _remark(
             replayer, list(_of_times(recorded, now, lambda path: path not in further and comparable(path)))
         )
+        _remark(replayer, list(_of_limits(recorded, now, comparable)))
         _remark(replayer, list(_of_sleeps(recorded["slept"], now["slept"], further, comparable)))
         for path in filter(comparable, sorted(further)):
             replayer.uncompared.append(f"further sleeps of {path}, while a process of the program ran")
@@ -113,6 +124,24 @@ def _of_times(
         if recorded["slept"].get(path) == now["slept"].get(path):
             given, before = f"{count / 1e6:g} s in all", f"{then / 1e6:g} s"
             yield f"{path} gave its sleeps and time limits {given}, and {before} when it was recorded"
+
+
+def _of_limits(
+    recorded: Mapping[str, Tree], now: Mapping[str, Tree], comparable: Callable[[str], bool]
+) -> Iterator[str]:
+    """Name the scopes whose calls have other time limits, which might give other answers."""
+
+    def ended(key: str) -> bool:
+        return comparable(key.rpartition("~")[0])
+
+    alike: dict[tuple[str, int, int], list[str]] = {}
+    for key, then, count in _differing(recorded.get("limits"), now["limits"], ended):
+        path, _, name = key.rpartition("~")
+        alike.setdefault((path, then, count), []).append(name)
+    for (path, then, count), names in alike.items():
+        several = "s" if names[1:] else ""
+        what = f"the time limit{several} {', '.join(names)}" if names != ["timeout"] else "a time limit"
+        yield f"{path} gave its calls {what} of {count / 1e6:g} s in all, and {then / 1e6:g} s when it was recorded"
 
 
 def _compare_messages(

@@ -6,11 +6,18 @@ the end.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from threading import Lock
 
 _LONGEST = 1e9
 _MOST = 1 << 52
+_DECIMALS = 3
+
+
+def is_written(seconds: float) -> bool:
+    """Return True for a time limit that a person wrote: it has few decimals."""
+    return round(seconds, _DECIMALS) == seconds
 
 
 class GivenTimes:
@@ -20,6 +27,8 @@ class GivenTimes:
         slept: The number of sleeps of the program's own code, by the path of the scope.
         further: The number of a replay's further sleeps: without a recorded place, while a process of the program ran.
             Their number depends on how soon that process has done its part.
+        limits: The sums of the time limits of calls that are answered whole (HTTP requests, commands), and of
+            `Executor.map`, in microseconds, by the path of the scope and the limit's name.
         loop_clock: True once the program has read the clock of an event loop, which is not recorded. Times that it
             gives to a loop may depend on it, so they do not count.
     """
@@ -27,6 +36,7 @@ class GivenTimes:
     def __init__(self) -> None:
         self.slept: dict[str, int] = {}
         self.further: dict[str, int] = {}
+        self.limits: dict[tuple[str, str], int] = {}
         self.loop_clock = False
         self._sums: dict[tuple[str, bool], int] = {}
         self._lock = Lock()
@@ -36,6 +46,15 @@ class GivenTimes:
         counts = self.further if further else self.slept
         with self._lock:
             counts[path] = counts.get(path, 0) + 1
+
+    def limit(self, path: str, limits: Mapping[str, float | None]) -> None:
+        """Add the time limits of a call, less those that a library has computed from a clock."""
+        for name, seconds in limits.items():
+            if type(seconds) in (int, float) and is_written(seconds):  # type: ignore[arg-type]
+                microseconds = round(min(max(float(seconds), 0.0), _LONGEST) * 1e6)  # type: ignore[arg-type]
+                with self._lock:
+                    known = self.limits.get((path, name), 0)
+                    self.limits[path, name] = min(known + microseconds, _MOST)
 
     def add(self, path: str, seconds: float, *, loop: bool = False) -> None:
         """Add a time, given to a loop or not. A value that is no number is ignored."""

@@ -39,6 +39,8 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     label = effect.label
     ordinal = at.count(label)
     call = Call(at, effect, wire, run.root)
+    if effect.limits is not None:
+        run.times.limit(at.path, effect.limits)
     decision = run.handler.enter(effect, at, ordinal)
     if isinstance(decision, Answer):
         call.answer = decision

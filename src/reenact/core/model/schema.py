@@ -354,8 +354,8 @@ _DOCUMENTED: Mapping[str, Specification] = {
             "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
             "stdout": or_null(_PRINTED), "stderr": or_null(_PRINTED), "uncertain": count, "reason": or_null(text),
             "signed": _SIGNED,
-            "state": object_, "slept": _counts, "times": _counts, "sent": _counts, "left": _left, "running": texts,
-            "again": _again,
+            "state": object_, "slept": _counts, "times": _counts, "limits": _counts, "sent": _counts, "left": _left,
+            "running": texts, "again": _again,
         },
     ),
 }  # fmt: skip

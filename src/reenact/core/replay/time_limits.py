@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from reenact.core.boundary.given_times import is_written
 from reenact.core.model.event import Effect, Tree
 from reenact.core.model.log import CallRecord
 from reenact.core.replay import match
 from reenact.errors import Mismatch
-
-_DECIMALS = 3
 
 
 def differing(call: CallRecord, effect: Effect, rules: match.Rules) -> tuple[Mismatch, ...]:
@@ -43,5 +42,5 @@ def _written(limits: Mapping[str, Tree]) -> Iterator[tuple[str, float | None]]:
     for name, seconds in limits.items():
         if seconds is None:
             yield name, None
-        elif type(seconds) in (int, float) and round(seconds, _DECIMALS) == seconds:
+        elif type(seconds) in (int, float) and is_written(seconds):
             yield name, float(seconds)
