@@ -75,6 +75,15 @@ def test_a_selector_by_a_part_of_a_text_is_narrowed_to_the_whole_of_it(trial):
     assert trial.fit["text"] == 'li:has(:text-is("Invoice 17")) >> text="Delete"'
 
 
+def test_a_trial_is_no_recording(pages, monkeypatch):
+    def refuse(*_args, **_options):
+        raise AssertionError("a recording was opened")
+
+    monkeypatch.setattr("reenact.browser.effects.session_recording.record", refuse)
+    (found,) = tried([({"css": "css=li:nth-of-type(2) > button"}, pages)])
+    assert found.told.startswith("tried on 2 recorded pages (")
+
+
 def test_the_pages_and_the_variants_are_told(trial):
     assert trial.told.startswith("tried on 2 recorded pages (")
     assert "; with another record instead of its own; " in trial.told

@@ -15,7 +15,7 @@ from typing import Literal
 from reenact.browser.actions.types import MASK
 from reenact.browser.camera.footage import Footage, sessions
 from reenact.core import boundary
-from reenact.core.boundary import Scope, Sidecar
+from reenact.core.boundary import Handler, RecordingTurnstile, Run, Scope, Sidecar
 from reenact.core.store.local import LocalStore, new_id
 from reenact.errors import RecordingError, RecordingNotFound
 from reenact.run.api.recording import RecordingInProgress, record
@@ -162,6 +162,12 @@ class SessionRecording:
             return  # a replay's recording must stay
         with suppress(RecordingError, OSError):
             LocalStore(self._home).remove(own.path)
+
+
+def unrecorded() -> AbstractContextManager[None, None]:
+    """Run the body without a recording: a session that begins in it opens none."""
+    run = Run(Handler(), RecordingTurnstile(), replaying=False)
+    return boundary.entered(Scope(run.root.path, run, hidden=True))
 
 
 def _replays_block(scope: Scope, name: str) -> bool:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
+from reenact.browser.effects.session_recording import unrecorded
 from reenact.browser.heal.harden.mutations import PATH, MutablePage
 from reenact.browser.heal.harden.trial import ChangedPage
 from reenact.browser.heal.heal_record import HealRecord
@@ -146,14 +147,15 @@ _UNTRIED = "not tried on recorded pages: none of this step is kept"
 
 
 async def _all(asked: Sequence[tuple[Mapping[str, str], Sequence[StepPage]]]) -> list[PatchTrial]:
-    async with Session(headless=True, save_replay_on="never", raise_on_failure=False) as session:
+    with unrecorded():
+        async with Session(headless=True, raise_on_failure=False) as session:
 
-        async def make(live: LiveBrowser) -> list[PatchTrial]:
-            await live.context.route("**/*", lambda route: route.abort())
-            async with asyncio.timeout(PATIENCE):
-                return [await _trial(live.page, offered, pages) for offered, pages in asked]
+            async def make(live: LiveBrowser) -> list[PatchTrial]:
+                await live.context.route("**/*", lambda route: route.abort())
+                async with asyncio.timeout(PATIENCE):
+                    return [await _trial(live.page, offered, pages) for offered, pages in asked]
 
-        return await ChangedPage(session).inside(make)
+            return await ChangedPage(session).inside(make)
 
 
 async def _trial(page: Page, offered: Mapping[str, str], pages: Sequence[StepPage]) -> PatchTrial:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from reenact.browser.actions import types as do
 from reenact.browser.camera.footage import sessions
+from reenact.browser.effects.session_recording import unrecorded
 from reenact.browser.heal.harden.mutations import KINDS
 from reenact.browser.heal.harden.recorded_pages import RecordedPages
 from reenact.browser.heal.harden.repeated_session import RepeatedSession
@@ -115,19 +116,20 @@ def harden(
 async def _hardened(course: ScriptRun, mutations: int, seed: int, told: Progress) -> Hardened:
     served = _served(course)
     why_live = "" if served else "the recording keeps no pages"
-    async with _session(course) as session:
-        track = RepeatedSession(session, course, served or None)
-        await track.begin()
-        if served:
-            failed = await track.walk(len(course.steps))
-            if failed:
-                why_live = f"on the recorded ones the script did not pass ({failed})"
-                await track.go_live()
-        steps = [
-            await _tried(track, step, mutations, seed, told)
-            for step in course.steps
-            if isinstance(step.action, do.Aimed)
-        ]
+    with unrecorded():
+        async with _session(course) as session:
+            track = RepeatedSession(session, course, served or None)
+            await track.begin()
+            if served:
+                failed = await track.walk(len(course.steps))
+                if failed:
+                    why_live = f"on the recorded ones the script did not pass ({failed})"
+                    await track.go_live()
+            steps = [
+                await _tried(track, step, mutations, seed, told)
+                for step in course.steps
+                if isinstance(step.action, do.Aimed)
+            ]
     folder = course.session.recording.folder
     return Hardened(
         course.script,
