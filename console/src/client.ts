@@ -1,5 +1,7 @@
 /** What the server is asked, and how it refuses. */
 
+import { parse } from "./json";
+
 export const API = "/api/v1";
 
 /** A refusal of the server: its one line, and the HTTP status. Status 0: the server could not be reached. */
@@ -59,7 +61,10 @@ async function ask<T>(method: string, where: string, body?: unknown, signal?: Ab
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Refused(0, "the server cannot be reached");
   }
-  const told: unknown = await answer.json().catch(() => null);
+  const told: unknown = await answer
+    .text()
+    .then(parse)
+    .catch(() => null);
   if (answer.ok) return told as T;
   if (answer.status === 401) window.dispatchEvent(new Event("reenact:key-needed"));
   throw new Refused(answer.status, refusal(told) ?? `the server answered ${answer.status}`, told);

@@ -3,6 +3,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { API } from "./client";
+import { parse } from "./json";
 import type { Job, Line } from "./model";
 
 /** What is told: a recording that is new or changed, one that is gone, a job that moved, that much was missed. */
@@ -49,7 +50,9 @@ export function connect(): void {
     if (source?.readyState === EventSource.CLOSED) window.setTimeout(connect, 3000);
   };
   for (const kind of KINDS) {
-    source.addEventListener(kind, (event) => tell(kind, JSON.parse((event as MessageEvent<string>).data)));
+    source.addEventListener(kind, (event) =>
+      tell(kind, parse((event as MessageEvent<string>).data) as never),
+    );
   }
 }
 
@@ -93,7 +96,7 @@ export function useStream(where: string | null, heard: Record<string, (told: nev
     const stream = new EventSource(API + where);
     for (const kind of Object.keys(latest.current)) {
       stream.addEventListener(kind, (event) =>
-        latest.current[kind]?.(JSON.parse((event as MessageEvent<string>).data) as never),
+        latest.current[kind]?.(parse((event as MessageEvent<string>).data) as never),
       );
     }
     return () => stream.close();

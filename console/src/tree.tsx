@@ -114,6 +114,7 @@ function Leaf({ value }: { value: unknown }) {
 }
 
 function kind(value: unknown): string {
+  if (typeof value === "bigint") return "number";
   return value === null ? "null" : typeof value;
 }
 

@@ -208,3 +208,25 @@ async def test_a_recording_is_exported_as_a_page_and_as_a_file_by_clicks(window,
         await page.get_by_role("link", name=f"{ids[name]}.html").click()
     await (await begun.value).save_as(tmp_path / "taken.html")
     assert "<h2>Conversation</h2>" in (tmp_path / "taken.html").read_text(encoding="utf-8")
+
+
+@driven
+async def test_whole_numbers_of_any_size_are_shown_and_edited_as_they_were_recorded(window, home):
+    large = 1234567890123456789
+    with reenact.record("ids", home=home[0]) as recording:
+        reenact.tool(lambda order: {"order": order, "state": "paid"}, name="find")(large)
+    page = await window()
+    await page.goto(f"/r/{recording.id}")
+    talk = page.get_by_role("feed", name="Conversation")
+    await expect(talk).to_contain_text(f"order={large}")
+    await talk.get_by_role("button", name="Open step 1").click()
+    step = page.get_by_role("region", name="Step 1")
+    await expect(step.get_by_text(str(large), exact=True)).to_have_count(2)
+    await step.get_by_role("button", name="Edit and fork").click()
+    dialog = page.get_by_role("dialog")
+    answer = dialog.get_by_label("The answer of this step")
+    await expect(answer).to_have_value(re.compile(str(large)))
+    await answer.fill(f'{{"order": {large + 1}, "price": 1.0}}')
+    await dialog.get_by_text("In a terminal").click()
+    await expect(dialog.locator("code")).to_contain_text(f'output = {{"order":{large + 1},"price":1.0}}')
+    assert page.errors == []

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
+import math
 from collections import namedtuple
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
 import reenact
 from reenact.core.model import codec
+from reenact.core.model.plain import plain
 from reenact.errors import UsageError
 from reenact.run.fork.edit import edit_of, parse
 
@@ -130,6 +132,23 @@ class TestValues:
         assert edited((1, (2, 3)), output=[4, [5]]) == (4, (5,))
         assert edited(Point(1, 2), output=[3, 4]) == Point(3, 4)
         assert edited(b"old", output="new") == b"new"
+
+    def test_a_whole_answer_as_it_is_shown_changes_only_what_was_edited_in_it(self):
+        old = {
+            "status": "paid", "price": 10.0, "zero": -0.0, "open": True, "raw": b"\x00\xff", "none": math.nan,
+            "names": ("a", b"\xfe"), 7: decimal.Decimal("1.50"), "took": timedelta(seconds=3), "large": 10**30,
+        }  # fmt: skip
+        shown = plain(answered(old).step(1).call.outcome["value"])
+        shown.update(status="lost", price=10)  # JavaScript writes 10.0 so
+        new = edited(old, output=shown)
+        assert repr(new) == repr({**old, "status": "lost"})
+        assert edited(old, output={**shown, "open": 1})["open"] == 1
+        assert type(edited(old, output={**shown, "open": 1})["open"]) is int
+
+    def test_an_item_that_moved_in_a_list_is_the_recorded_one(self):
+        old = [b"\xff", 1.0, b"\xff\xfe", "last"]
+        assert repr(edited(old, output=["<2 bytes>", "last"])) == repr(old[2:])
+        assert repr(edited(old, output=["<1 bytes>", 1, "<2 bytes>", "other"])) == repr([*old[:3], "other"])
 
     def test_an_item_of_a_tuple_is_reached_by_its_place(self):
         assert edited((1, {"a": 2}), **{"output[1].a": 3}) == (1, {"a": 3})

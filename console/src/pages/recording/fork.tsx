@@ -1,6 +1,7 @@
 /** Fork from a step: with another answer, or asked again; everything after it runs for real. */
 
 import { type FormEvent, useState } from "react";
+import { compacted } from "../../json";
 import type { StepWhole } from "../../model";
 import { useBegin } from "../../parts/jobs";
 import { Command, Dialog } from "../../ui";
@@ -148,7 +149,7 @@ function wrongError(text: string): string {
 }
 
 function compact(text: string): string {
-  return wrongJson(text) ? text : JSON.stringify(JSON.parse(text));
+  return wrongJson(text) ? text : compacted(text);
 }
 
 function command(id: string, step: number, setting: string): string {

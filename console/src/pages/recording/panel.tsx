@@ -4,6 +4,7 @@ import { Tabs } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import { API, path } from "../../client";
 import { count, duration, money } from "../../format";
+import { parse } from "../../json";
 import type { Finding, StepWhole } from "../../model";
 import { ChangedFiles, useFiles } from "../../parts/files";
 import { visible } from "../../text";
@@ -271,7 +272,7 @@ function Raw({ whole }: { whole: StepWhole }) {
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line);
+    return parse(line);
   } catch {
     return line;
   }

@@ -9,7 +9,7 @@ import orjson
 
 from reenact.core.model import codec
 from reenact.core.model.event import Tree
-from reenact.core.model.plain import parsed, plain
+from reenact.core.model.plain import compact, parsed, plain
 from reenact.core.patterns import lazy
 from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
@@ -83,6 +83,9 @@ def fit(old: Tree, new: Any, where: str) -> Tree:
 
 
 def _fit(old: Tree, new: Tree, where: str) -> Tree:
+    if old is not None and _alike(plain(old), new):
+        # Not edited: its recorded form has more than is shown, such as the bytes, or that a number is a float.
+        return old
     tag = next(iter(old)) if isinstance(old, dict) and len(old) == 1 else ""
     if not tag.startswith("$"):
         if isinstance(old, dict) and isinstance(new, dict):
@@ -108,7 +111,9 @@ def _typed(tag: str, old: Any, new: Tree, where: str) -> Tree:
     if tag == "$namedtuple" and isinstance(new, list):
         return {tag: {**old, "items": _items(old["items"], new, where)}}
     if tag in _PAIRS and isinstance(new, dict):
-        return {tag: [[key, item] for key, item in new.items()]}
+        known = {compact(plain(key)): [key, item] for key, item in old}
+        pairs = ((known.get(key, [key, None]), item) for key, item in new.items())
+        return {tag: [[key, _fit(before, item, where)] for (key, before), item in pairs]}
     if tag in ("$utf8", "$bytes") and isinstance(new, str):
         return {"$utf8": new}
     if tag in _TEXTS and isinstance(new, (str, int, float)):
@@ -126,10 +131,26 @@ def _checked(tree: Tree, tag: str, new: Any, where: str) -> Tree:
     return tree
 
 
+def _alike(shown: Any, new: Tree) -> bool:
+    """Return whether a value is the shown one; 1 and 1.0 are one number, as in JSON."""
+    if isinstance(shown, dict) and isinstance(new, dict):
+        return shown.keys() == new.keys() and all(_alike(item, new[key]) for key, item in shown.items())
+    if isinstance(shown, list) and isinstance(new, list):
+        return len(shown) == len(new) and all(map(_alike, shown, new))
+    return isinstance(shown, bool) == isinstance(new, bool) and bool(shown == new)
+
+
 def _items(old: list[Tree], new: list[Tree], where: str) -> list[Tree]:
-    return [
-        _fit(old[min(place, len(old) - 1)] if old else None, item, where) for place, item in enumerate(new)
-    ]
+    shown = [plain(item) for item in old]
+    moved = {compact(item): place for place, item in reversed([*enumerate(shown)])}
+
+    def before(place: int, item: Tree) -> Tree:
+        """Return the recorded item: the one at this place, or an equal one at another place."""
+        if not old or (place < len(old) and _alike(shown[place], item)):
+            return old[place] if old else None
+        return old[moved.get(compact(item), min(place, len(old) - 1))]
+
+    return [_fit(before(place, item), item, where) for place, item in enumerate(new)]
 
 
 def _some(names: Any) -> str:
