@@ -5,7 +5,12 @@ import { defineConfig } from "vite";
 const server = process.env.REENACT_SERVER ?? "http://127.0.0.1:8090";
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react({ jsxImportSource: "shown" })],
+  resolve: {
+    alias: [
+      { find: /^shown\/jsx-(dev-)?runtime$/, replacement: `${import.meta.dirname}/src/shown/jsx-runtime.ts` },
+    ],
+  },
   build: {
     outDir: "../src/reenact/server/console",
     emptyOutDir: true,

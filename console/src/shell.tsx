@@ -11,6 +11,7 @@ import type { Me } from "./model";
 import { Palette } from "./palette";
 import { Toasts } from "./toasts";
 import { Dialog } from "./ui";
+import { visible } from "./visible";
 import "./shell.css";
 
 const PLACES = [
@@ -118,6 +119,6 @@ function Help({ close }: { close: () => void }) {
 /** What the browser's tab says. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title ? `${title} · Reenact` : "Reenact";
+    document.title = title ? `${visible(title)} · Reenact` : "Reenact";
   }, [title]);
 }

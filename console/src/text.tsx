@@ -2,6 +2,7 @@
 
 import { diffWordsWithSpace } from "diff";
 import { type ReactNode, useMemo, useState } from "react";
+import { visible } from "./visible";
 
 const CHARACTERS = 1500;
 const LINES = 24;
@@ -37,19 +38,6 @@ function beginning(text: string): number {
   const cut = place === -1 ? CHARACTERS : Math.min(place, CHARACTERS);
   // A button that shows ten characters more is of no use.
   return text.length - cut < 200 ? text.length : cut;
-}
-
-/** Characters that turn the direction of what is around them: they would show `exe.png` where `gnp.exe` stands. */
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** The token in the place of a secret. */
-const TOKEN = /\[\[secret:[^[\]\s]{1,60}\]\]/g;
-
-/** A recorded text with what cannot be seen made visible, and secrets in a word. */
-export function visible(text: string): string {
-  return text
-    .replace(TOKEN, "(secret)")
-    .replace(TURNING, (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 
 /** A text in which some words are marked. */
@@ -106,9 +94,9 @@ export function WordChanges({ words }: { words: Words }) {
     <div className="recorded words">
       {words.map(([kind, text], index) => {
         const key = `${index}${kind}`;
-        if (kind === "-") return <del key={key}>{visible(text)}</del>;
-        if (kind === "+") return <ins key={key}>{visible(text)}</ins>;
-        if (all || text.length < 400) return <span key={key}>{visible(text)}</span>;
+        if (kind === "-") return <del key={key}>{text}</del>;
+        if (kind === "+") return <ins key={key}>{text}</ins>;
+        if (all || text.length < 400) return <span key={key}>{text}</span>;
         return (
           <span key={key}>
             {index > 0 && text.slice(0, 120)}

@@ -1,7 +1,7 @@
 /** Parts of a recording that several places show: tools that a model asks for, and what is odd. */
 
 import type { Call, Finding, Message } from "./model";
-import { Text, visible } from "./text";
+import { Text } from "./text";
 import { Value } from "./tree";
 
 /** The tools that a model's answer asks for. */
@@ -13,8 +13,8 @@ export function Calls({ calls }: { calls: Call[] }) {
         <li key={index}>
           <details>
             <summary>
-              <span className="name">{visible(call.name)}</span>{" "}
-              <span className="quiet clip mono">{visible(inline(call.args))}</span>
+              <span className="name">{call.name}</span>{" "}
+              <span className="quiet clip mono">{inline(call.args)}</span>
             </summary>
             <Value value={call.args} />
           </details>
@@ -68,7 +68,7 @@ const TONES = { error: "bad", warning: "warn", info: "" } as const;
 export function Odd({ finding }: { finding: Finding }) {
   return (
     <p className={`odd-here ${finding.pill ? TONES[finding.severity] : ""}`}>
-      <strong>{finding.rule}</strong> <span className="recorded">{visible(finding.sentence)}</span>
+      <strong>{finding.rule}</strong> <span className="recorded">{finding.sentence}</span>
     </p>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, useState } from "react";
-import { Text, visible } from "./text";
+import { Text } from "./text";
 
 interface Twig {
   path: string;
@@ -73,7 +73,7 @@ function Long({ twigs, turn }: { twigs: Twig[]; turn: (twig: Twig) => void }) {
 }
 
 function Line({ twig, turn }: { twig: Twig; turn: (twig: Twig) => void }) {
-  const name = twig.key === null ? null : <span className="key">{visible(twig.key)}</span>;
+  const name = twig.key === null ? null : <span className="key">{twig.key}</span>;
   if (twig.holds === null) {
     return (
       <div className="leaf">
@@ -103,7 +103,7 @@ function Leaf({ value }: { value: unknown }) {
         <Text text={value} />
       </span>
     ) : (
-      <span className="value text recorded">{visible(JSON.stringify(value))}</span>
+      <span className="value text recorded">{JSON.stringify(value)}</span>
     );
   }
   return (
@@ -149,7 +149,7 @@ function members(value: object, path: string, depth: number) {
 
 function glimpse(value: unknown): string {
   try {
-    return visible(JSON.stringify(value)?.slice(0, 160) ?? "");
+    return JSON.stringify(value)?.slice(0, 160) ?? "";
   } catch {
     return "";
   }

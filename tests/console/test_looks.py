@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from playwright.async_api import expect
 
+import reenact
+from reenact.analysis.views.text import visible
 from tests.console.keyboard import awalked
 from tests.console.looking import faults
 
@@ -113,3 +117,40 @@ async def test_what_would_harm_is_shown_as_text_and_nothing_of_it_happens(window
         assert seen == [None, [], None, 0, 0, False], address
     assert {url for url in page.asked if not url.startswith(f"{site}/")} == set()
     assert page.errors == []
+
+
+HIDDEN = "a\x1b[31m\x00b\x9b\u200f\u202egnp.exe\u202c\u2028\U000e0041\U000e0042"
+
+
+@driven
+async def test_what_cannot_be_seen_is_written_out_wherever_it_stands(window, home):
+    @reenact.tool(kind="model", name=f"model {HIDDEN}")
+    def ask(messages):
+        return {"role": "assistant", "name": HIDDEN, "content": HIDDEN}
+
+    ids = []
+    for number in (1, 2):
+        with reenact.record(f"run {HIDDEN}", home=home[0], tags=[f"tag{HIDDEN[:4]}"]) as recording:
+            ask([{"role": "user", "name": HIDDEN, "content": f"{number} {HIDDEN}"}])
+            tool = reenact.tool(lambda **args: args, name=f"tool {HIDDEN}")
+            thread = threading.Thread(target=tool, kwargs={"key": {HIDDEN: HIDDEN}}, name=HIDDEN)
+            thread.start()
+            thread.join()
+        ids.append(recording.id)
+    page = await window()
+    for address in (
+        "/",
+        *(f"/r/{ids[0]}{rest}" for rest in ("", "/1", "/2", "?view=steps")),
+        "/compare/" + "/".join(ids),
+        f"/debug/{ids[0]}",
+    ):
+        await page.goto(address)
+        await expect(page.locator("#root")).to_contain_text("⟨U+202E⟩gnp.exe")
+        await page.wait_for_load_state("networkidle")
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("option").filter(has_text="⟨U+202E⟩gnp.exe").first).to_be_visible()
+        seen = await page.evaluate(
+            "[document.title, document.documentElement.textContent, ...[...document.querySelectorAll('*')].flatMap("
+            "(one) => ['title', 'alt', 'aria-label'].map((name) => one.getAttribute(name) ?? ''))]"
+        )
+        assert [text for text in seen if visible(text) != text] == [], address

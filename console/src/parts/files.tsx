@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { get, path } from "../client";
 import { counted } from "../format";
 import type { FileChange, FileChanges, Files } from "../model";
-import { visible } from "../text";
 import { Failure } from "../ui";
 
 /** The files of a run at its end, and the folders that they lie in. */
@@ -56,13 +55,13 @@ function File({ file, roots, open }: { file: FileChange; roots: string[]; open: 
         <span className={`badge ${TONES[file.change]}`}>
           <span aria-hidden>{SIGNS[file.change]}</span> {file.change}
         </span>{" "}
-        <code title={file.path}>{visible(within(file.path, roots))}</code>
+        <code title={file.path}>{within(file.path, roots)}</code>
       </summary>
       <section className="lines" tabIndex={0} aria-label={`Changed lines of ${file.path}`}>
         {file.lines.map((line, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
           <span key={at} className={KINDS[line[0] ?? ""] ?? ""}>
-            {visible(line)}
+            {line}
           </span>
         ))}
         {file.left_out > 0 && <span className="quiet">… {counted(file.left_out, "more line")}</span>}

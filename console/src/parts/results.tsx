@@ -6,7 +6,6 @@ import { Link } from "wouter";
 import { get, path } from "../client";
 import { counted, duration } from "../format";
 import type { Bisection, Diagnosis, Divergence, Forked, Job, Line, Outcome, Reproduction } from "../model";
-import { visible } from "../text";
 import { Failure, Status } from "../ui";
 import { Table } from "./table";
 
@@ -87,13 +86,13 @@ function Departure({ of, recording }: { of: Divergence; recording: string }) {
           {of.mismatches.slice(0, 50).map((each) => (
             <tr key={each.path}>
               <td className="mono">{each.path}</td>
-              <td className="recorded">{visible(short(each.recorded))}</td>
-              <td className="recorded">{visible(short(each.actual))}</td>
+              <td className="recorded">{short(each.recorded)}</td>
+              <td className="recorded">{short(each.actual)}</td>
             </tr>
           ))}
         </Table>
       )}
-      {of.detail && <p className="recorded">{visible(of.detail)}</p>}
+      {of.detail && <p className="recorded">{of.detail}</p>}
       {of.hint && <p className="quiet">{of.hint}</p>}
     </>
   );
@@ -293,7 +292,7 @@ function Fork({ of }: { of: Forked }) {
               <td>
                 <Status of={line.status} />
               </td>
-              <td className="recorded">{visible(line.outcome ?? "")}</td>
+              <td className="recorded">{line.outcome ?? ""}</td>
               <td>{line.steps}</td>
             </tr>
           ),

@@ -8,7 +8,6 @@ import { sought, unfinished } from "../../filter";
 import { counted, titled, when, whenExactly } from "../../format";
 import type { Line, Recordings } from "../../model";
 import { useTitle } from "../../shell";
-import { visible } from "../../text";
 import { Failure, Nothing, Status } from "../../ui";
 import { useWhole } from "../recording/data";
 
@@ -97,7 +96,7 @@ function First({ id }: { id: string }) {
   return (
     <>
       <Link to={`/r/${id}`} className="clip">
-        {line ? visible(titled(line)) : id}
+        {line ? titled(line) : id}
       </Link>
       {line && <Status of={line.status} />}
     </>
@@ -109,13 +108,11 @@ function Candidate({ line, choose }: { line: Line; choose: () => void }) {
     <button type="button" className="candidate" onClick={choose}>
       <Status of={line.status} live={line.live} />
       <span className="named">
-        <b className="clip">{visible(titled(line))}</b>
+        <b className="clip">{titled(line)}</b>
         {titled(line) !== line.id && <span className="mono quiet">{line.id}</span>}
         {line.parent && <span className="badge">{line.parent.how}</span>}
       </span>
-      <span className="clip quiet words">
-        {visible([line.prompt, line.outcome].filter(Boolean).join(" → "))}
-      </span>
+      <span className="clip quiet words">{[line.prompt, line.outcome].filter(Boolean).join(" → ")}</span>
       <span className="quiet">{counted(line.steps, "step")}</span>
       <span className="quiet" title={whenExactly(line.started)}>
         {when(line.started)}

@@ -5,7 +5,6 @@ import { Link } from "wouter";
 import { count, counted, duration, money, titled, whenExactly } from "../../format";
 import type { Whole } from "../../model";
 import { useBegin } from "../../parts/jobs";
-import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
 import { ExportDialog } from "./export";
 import { LabelDialog } from "./labels";
@@ -36,7 +35,7 @@ export function Head({
   return (
     <header className="head">
       <div className="title">
-        <h1 className="clip">{visible(titled(line))}</h1>
+        <h1 className="clip">{titled(line)}</h1>
         <Status of={line.status} live={line.live} />
         <Origin of={line.origin} />
         {titled(line) !== line.id && <code className="quiet">{line.id}</code>}
@@ -100,13 +99,13 @@ export function Head({
       {line.note && (
         <p className="words recorded person-note">
           <span className="quiet">Note: </span>
-          {visible(line.note)}
+          {line.note}
         </p>
       )}
       {line.prompt && (
         <p className="words recorded prompt">
           <span className="unseen">Prompt: </span>
-          {visible(line.prompt)}
+          {line.prompt}
         </p>
       )}
       {line.outcome && (
@@ -115,7 +114,7 @@ export function Head({
             →{" "}
           </span>
           <span className="unseen">Outcome: </span>
-          {visible(line.outcome)}
+          {line.outcome}
         </p>
       )}
       {line.notes.map((note) => (

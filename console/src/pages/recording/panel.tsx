@@ -7,7 +7,6 @@ import { count, duration, money } from "../../format";
 import { parse } from "../../json";
 import type { Finding, StepWhole } from "../../model";
 import { ChangedFiles, useFiles } from "../../parts/files";
-import { visible } from "../../text";
 import { copy } from "../../toasts";
 import { Odd } from "../../told";
 import { Value } from "../../tree";
@@ -54,7 +53,7 @@ export function StepPanel({
             ← All
           </button>
           <h2 className="clip">
-            <span className="quiet">{step}</span> {whole ? visible(whole.model_name ?? whole.name) : ""}
+            <span className="quiet">{step}</span> {whole ? (whole.model_name ?? whole.name) : ""}
           </h2>
           <Tabs.List aria-label="About this step">
             <Tabs.Trigger value="step">Step</Tabs.Trigger>
@@ -180,7 +179,7 @@ function Inside({
       ))}
       {whole.error && (
         <Part title="Error">
-          <p className="failure recorded">{visible(whole.error)}</p>
+          <p className="failure recorded">{whole.error}</p>
         </Part>
       )}
       {whole.model && <Prompt id={id} whole={whole} model={whole.model} marks={marks} />}
@@ -194,7 +193,7 @@ function Inside({
                   alt={`${picture.asked ? "In the question" : "In the answer"}: ${picture.kind}`}
                   loading="lazy"
                 />
-                <figcaption className="quiet clip">{visible(picture.path)}</figcaption>
+                <figcaption className="quiet clip">{picture.path}</figcaption>
               </figure>
             ))}
           </div>
@@ -209,7 +208,7 @@ function Inside({
         <>
           {acted && !whole.error && (
             <Part title="Outcome">
-              <p className="recorded">{visible(whole.summary)}</p>
+              <p className="recorded">{whole.summary}</p>
             </Part>
           )}
           <Part title={acted ? "Outcome as data" : "Outcome"} folded={acted}>

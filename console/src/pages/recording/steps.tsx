@@ -3,7 +3,6 @@
 import { useId } from "react";
 import { count, duration } from "../../format";
 import type { Row, Rows } from "../../model";
-import { visible } from "../../text";
 import { Failure } from "../../ui";
 import { askRows, ROWS } from "./data";
 import { type ListProps, useRows } from "./rows";
@@ -70,8 +69,8 @@ export function Cells({ row, odd }: { row: Row; odd: boolean }) {
       </div>
       <div role="gridcell" className="what clip" style={{ paddingLeft: Math.min(row.depth, 8) * 14 }}>
         <span className={`kind kind-${row.kind}`}>{row.kind}</span>
-        <span className="name">{visible(row.model_name ?? row.name)}</span>{" "}
-        <span className="quiet">{visible(row.error ?? row.summary)}</span>
+        <span className="name">{row.model_name ?? row.name}</span>{" "}
+        <span className="quiet">{row.error ?? row.summary}</span>
       </div>
       <div role="gridcell" className="signs">
         {odd && (

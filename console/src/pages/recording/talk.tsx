@@ -2,7 +2,7 @@
 
 import { count, counted, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
-import { Text, visible } from "../../text";
+import { Text } from "../../text";
 import { Calls, Odd } from "../../told";
 import { Failure, Pictures } from "../../ui";
 import type { Page } from "../../windowed";
@@ -98,7 +98,7 @@ function Said({
       }}
     >
       <div className="who">
-        <span className="name clip">{visible(who)}</span>
+        <span className="name clip">{who}</span>
         {item.part === "asked" && item.role === "tool" && <span className="quiet clip">{item.name}</span>}
         {item.edited && <span className="badge warn">edited</span>}
         {item.policy && <span className="badge warn">{item.policy}</span>}
@@ -129,7 +129,7 @@ function Said({
       {odd.map((finding) => (
         <Odd key={finding.rule} finding={finding} />
       ))}
-      {item.error && <p className="problem recorded">{visible(item.error)}</p>}
+      {item.error && <p className="problem recorded">{item.error}</p>}
     </div>
   );
 }
@@ -140,5 +140,5 @@ function Given({ args }: { args: Record<string, unknown> }) {
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   if (told.length === 0) return null;
-  return <p className="given mono">{visible(told.join(", ").slice(0, 400))}</p>;
+  return <p className="given mono">{told.join(", ").slice(0, 400)}</p>;
 }

@@ -6,6 +6,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { duration, moment } from "../../format";
 import type { Lanes } from "../../model";
+import { visible } from "../../visible";
 
 type Bar = Lanes["bars"][number];
 
@@ -320,7 +321,8 @@ function names(
   pen.fillStyle = colour("--quiet");
   lanes.lanes.forEach((lane, index) => {
     const top = y(index);
-    if (top > -LANE && top < height) pen.fillText(fitting(pen, lane.label, labels - 14), 8, top + LANE / 2);
+    if (top > -LANE && top < height)
+      pen.fillText(fitting(pen, visible(lane.label), labels - 14), 8, top + LANE / 2);
   });
   pen.restore();
 }

@@ -4,7 +4,6 @@ import { memo } from "react";
 import { Link } from "wouter";
 import { count, counted, duration, money, titled, when, whenExactly } from "../../format";
 import type { Line } from "../../model";
-import { visible } from "../../text";
 import { Origin, Status } from "../../ui";
 
 export const RecordingRow = memo(Inner, (before, after) => {
@@ -107,7 +106,7 @@ function Cells({
       <div role="gridcell" className="agent">
         <div className="named">
           <Link to={`/r/${line.id}`} tabIndex={-1} className="name" title={titled(line)}>
-            {visible(titled(line))}
+            {titled(line)}
           </Link>
         </div>
         <div className="marks">
@@ -139,18 +138,18 @@ function Cells({
         </div>
       </div>
       <div role="gridcell" className="prompt words" title={line.note ?? line.prompt ?? undefined}>
-        {line.note && <span className="badge note">{visible(line.note)}</span>}
-        {visible(line.prompt ?? "")}
+        {line.note && <span className="badge note">{line.note}</span>}
+        {line.prompt ?? ""}
       </div>
       <div
         role="gridcell"
         className={line.problem ? "outcome words problem" : "outcome words"}
         title={line.outcome ?? undefined}
       >
-        {visible(line.outcome ?? "")}
+        {line.outcome ?? ""}
       </div>
       <div role="gridcell" className="model quiet words" title={line.models.join(", ")}>
-        {visible(line.models.join(", "))}
+        {line.models.join(", ")}
       </div>
       <div role="gridcell" className="number steps">
         {count(line.steps)}
