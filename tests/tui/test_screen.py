@@ -214,6 +214,18 @@ async def test_the_messages_show_what_is_new_since_the_previous_call(shell):
         assert "as of step 3, the model call before this step" in at.page
 
 
+async def test_until_a_pane_is_chosen_it_is_the_call_and_from_the_first_model_call_on_the_messages(shell):
+    async with screen(shell) as at:
+        assert at.page.startswith("step 1  tool:lookup")
+        assert at.app.board.shown_tab == "call"
+        await at.press("down", "down")
+        assert "new in this call" in at.page
+        await at.press("up")
+        assert "step 2  tool:stock" in at.page
+        await at.press("1")
+        assert at.page == "no model call up to here"
+
+
 @pytest.mark.thorough
 async def test_a_step_shows_its_arguments_and_its_answer(shell):
     async with screen(shell) as at:

@@ -16,6 +16,7 @@ from reenact.analysis.views.text import many, one_line
 from reenact.analysis.views.verdict import brief
 from reenact.core.model.event import Tree
 from reenact.core.query.facts import RecordingFacts
+from reenact.run.debugger import debugger_views
 from reenact.run.debugger.machine import MachineState, Phase
 from reenact.run.debugger.orders import START
 from reenact.run.driver import Driver
@@ -42,7 +43,7 @@ class Board(Vertical):
     def __init__(self, driver: Driver, facts: RecordingFacts, **options: Any) -> None:
         super().__init__(**options)
         self.facts = facts
-        self.tab = "messages"
+        self.tab = ""
         self.whole = False
         self._driver = driver
         self._state = driver.machine.state
@@ -79,8 +80,9 @@ class Board(Vertical):
 
     @property
     def shown_tab(self) -> str:
-        """The tab of the right pane."""
-        return "call" if self.wide and self.tab == "messages" else self.tab
+        """The tab of the right pane: until one is chosen, the messages if a model was asked by this step."""
+        tab = self.tab or ("messages" if debugger_views.seen(self.facts, self.timeline.cursor) else "call")
+        return "call" if self.wide and tab == "messages" else tab
 
     # -- showing ---------------------------------------------------------------------------------------------
 
@@ -120,6 +122,7 @@ class Board(Vertical):
     def on_timeline_moved(self, event: Timeline.Moved) -> None:
         """Show the panes of the new step."""
         self.whole = False
+        self._bars()
         self.show()
 
     def _fill(self, page: LinesPane, tab: str, step: int) -> None:
@@ -155,7 +158,7 @@ class Board(Vertical):
             self.facts.turn(self._read)
         if self._read >= len(self.facts.steps):
             self._reading.stop()
-        if waited and (self.wide or self.tab == "messages"):
+        if waited and (self.wide or self.shown_tab == "messages"):
             self.show()
 
     # -- bars ------------------------------------------------------------------------------------------------
@@ -171,17 +174,11 @@ class Board(Vertical):
     def _bars(self) -> None:
         self.query_one("#status", Static).update(self._status(), layout=False)
         departed = self._state.divergence is not None or bool(self._state.at.extra)
-        words = []
+        words, shown = [], self.shown_tab
         for number, tab in enumerate(TABS, 1):
             if tab == "messages" and self.wide:
                 continue
-            style = (
-                "b reverse"
-                if tab == self.shown_tab
-                else "b $warning"
-                if tab == "actual" and departed
-                else "not b"
-            )
+            style = "b reverse" if tab == shown else "b $warning" if tab == "actual" and departed else "not b"
             word = f"{number} {tab.capitalize()}" if self.wide else tab.capitalize()
             words.append(f"[{style}][@click=app.tab('{tab}')] {word} [/][/]")
         self.query_one("#tabs", Static).update("".join(words), layout=False)
