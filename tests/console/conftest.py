@@ -78,6 +78,13 @@ def site(home):
         yield address
 
 
+@pytest.fixture
+def own_site(tmp_path):
+    """A server of an empty folder, for a test that records: the folder, and the address."""
+    with serving(tmp_path, keyless=True) as address:
+        yield tmp_path, address
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chromium():
     if CHROMIUM is None:

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.async_api import expect
 
+import reenact
+
 driven = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -196,3 +198,48 @@ async def test_compare_begins_with_the_rows_that_are_chosen_in_the_list(window, 
     # From a comparison it leads to another one.
     await compare.click()
     await expect(page.get_by_role("heading", name="Compare two recordings")).to_be_visible()
+
+
+@driven
+async def test_the_cursor_stays_on_its_recording_while_others_come_and_when_one_comes_back(window, own_site):
+    home, site = own_site
+    for number in range(40):
+        with reenact.record(f"run-{number:02}", home=home):
+            pass
+    page = await window()
+    await page.goto(f"{site}/")
+    await expect(page.get_by_role("status").filter(has_text="40 recordings")).to_be_visible()
+    await expect(lines(page).first).to_contain_text("run-")
+    for _ in range(30):
+        await page.keyboard.press("j")
+    here = page.locator(".list .row.here")
+    name = await here.locator(".name").inner_text()
+    with reenact.record("newest", home=home):
+        pass
+    await expect(page.get_by_role("status").filter(has_text="41 recordings")).to_be_visible()
+    await expect(here.locator(".name")).to_have_text(name)
+    await expect(here).to_be_in_viewport()
+    await expect(here).to_have_attribute("aria-rowindex", "33")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    await page.go_back()
+    await expect(here.locator(".name")).to_have_text(name)
+    await expect(here).to_be_in_viewport()
+    await page.keyboard.press("k")
+    await expect(here).to_have_attribute("aria-rowindex", "32")
+
+
+@driven
+async def test_back_undoes_the_filter_and_the_order_of_a_click(window, ids):
+    page = await window()
+    await page.goto("/trends")
+    await page.get_by_role("navigation").get_by_role("link", name="Recordings").click()
+    await page.get_by_role("complementary").get_by_role("button", name="staging").click()
+    await expect(page).to_have_url(re.compile(r"/\?q=[^&]*staging[^&]*$"))
+    await page.get_by_role("button", name="Time", exact=True).first.click()
+    await expect(page).to_have_url(re.compile("sort="))
+    await page.go_back()
+    await expect(page).to_have_url(re.compile(r"/\?q=[^&]*staging[^&]*$"))
+    await page.go_back()
+    await expect(page).to_have_url(re.compile(r"/$"))
+    await expect(page.get_by_role("button", name="staging", pressed=True)).to_have_count(0)

@@ -9,7 +9,10 @@ export interface Asked {
   sort: string;
   /** The ids that are chosen, at most two. */
   chosen: string[];
+  /** Ask for what is typed, which makes no history. */
   ask: (filter: string) => void;
+  /** Ask for another filter by a click: the browser's Back leads to the one before. */
+  narrow: (filter: string) => void;
   /** Add a term, or take it away where it is there. */
   add: (term: string) => void;
   /** Choose a recording, or no longer. Of three, the first goes. */
@@ -32,7 +35,7 @@ export function useAsked(): Asked {
   const filter = words.get("q") ?? "";
   const sort = words.get("sort") || NEWEST;
   const chosen = (words.get("x") ?? "").split(",").filter(Boolean);
-  const put = (wanted: Record<string, string>) =>
+  const put = (wanted: Record<string, string>, replace = true) =>
     setWords(
       (before) => {
         const next = new URLSearchParams(before);
@@ -42,7 +45,7 @@ export function useAsked(): Asked {
         }
         return next;
       },
-      { replace: true },
+      { replace },
     );
   const ordered = (order: string) => (order === NEWEST ? "" : order);
   return {
@@ -50,7 +53,8 @@ export function useAsked(): Asked {
     sort,
     chosen,
     ask: (text) => put({ q: text }),
-    add: (term) => put({ q: toggled(filter, term) }),
+    narrow: (text) => put({ q: text }, false),
+    add: (term) => put({ q: toggled(filter, term) }, false),
     choose: (id) =>
       put({
         x: (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2)).join(","),
@@ -58,9 +62,9 @@ export function useAsked(): Asked {
     clear: () => put({ x: "" }),
     sortBy: (order) => {
       const next = sort !== order ? order : order.startsWith("-") ? order.slice(1) : `-${order}`;
-      put({ sort: ordered(next) });
+      put({ sort: ordered(next) }, false);
     },
-    show: (text, order) => put({ q: text, sort: ordered(order) }),
+    show: (text, order) => put({ q: text, sort: ordered(order) }, false),
     special: filter !== "" || sort !== NEWEST,
   };
 }

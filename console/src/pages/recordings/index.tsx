@@ -2,10 +2,10 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "../../client";
-import { sought, unfinished } from "../../filter";
+import { listAt, sought, unfinished } from "../../filter";
 import { count } from "../../format";
 import { useKeys } from "../../keys";
 import type { Line, Recordings } from "../../model";
@@ -27,6 +27,9 @@ const SIZE = 100;
 /** How the server says where a filter cannot be read. */
 const COLUMN = /column \d/;
 
+/** Where the list was left: who comes back to it goes on there. */
+let left = { address: "", top: 0, place: 0 };
+
 export default function RecordingsPage() {
   const asked = useAsked();
   const { chosen } = asked;
@@ -39,9 +42,13 @@ export default function RecordingsPage() {
   const list = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [window_, setWindow] = useState({ first: 0, last: SIZE - 1 });
-  const [cursor, point] = useState(0);
+  const address = listAt();
+  const back = useRef(left.address === address ? left : null);
+  const [cursor, point] = useState(back.current?.place ?? 0);
   // Keys may come faster than the list is drawn: each goes on from where the one before it led.
-  const place = useRef(0);
+  const place = useRef(cursor);
+  /** The recording that one has gone to: the cursor stays on it while others come and go. */
+  const held = useRef<string | undefined>(undefined);
   const [facets, setFacets] = useState(false);
   const id = useId();
   const found = useWindowed<Line, Recordings>(
@@ -68,6 +75,7 @@ export default function RecordingsPage() {
     estimateSize: () => (narrow.matches ? 88 : 52),
     overscan: 8,
     onChange: (virtual) => {
+      left = { address, top: virtual.scrollOffset ?? 0, place: place.current };
       const range = virtual.range;
       if (!range) return;
       const next = { first: range.startIndex, last: range.endIndex };
@@ -77,17 +85,38 @@ export default function RecordingsPage() {
   useTitle("");
   useFresh(cache, filter);
   useNarrow(() => rows.measure());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at the top
+  useLayoutEffect(() => {
+    if (total === 0 || !back.current) return;
+    list.current?.scrollTo({ top: back.current.top });
+    back.current = null;
+  }, [total]);
+  const question = useRef(`${asked.sort} ${filter}`);
   useEffect(() => {
+    if (question.current === `${asked.sort} ${filter}`) return;
+    // Another question begins at the top.
+    question.current = `${asked.sort} ${filter}`;
+    held.current = undefined;
     place.current = 0;
     point(0);
     list.current?.scrollTo({ top: 0 });
   }, [filter, asked.sort]);
-
   const setCursor = (to: number) => {
+    held.current = found.at(to)?.id;
     place.current = to;
     point(to);
+    left = { ...left, place: to };
   };
+  useLayoutEffect(() => {
+    const before = place.current;
+    if (held.current === undefined || found.stale || found.at(before)?.id === held.current) return;
+    const near = Array.from({ length: 2 * SIZE }, (_, index) => before - SIZE + index);
+    const now = near.find((at) => at >= 0 && found.at(at)?.id === held.current);
+    if (now === undefined) return;
+    place.current = now;
+    point(now);
+    const box = list.current;
+    if (box && box.scrollTop > 0) box.scrollTop += (now - before) * rows.options.estimateSize(0);
+  }, [found.at, found.stale, rows]);
   const move = (by: number) => {
     const next = Math.max(0, Math.min(place.current + by, total - 1));
     setCursor(next);
@@ -157,7 +186,7 @@ export default function RecordingsPage() {
       </div>
       <aside id={`${id}facets`} className={facets ? "facets open" : "facets"} aria-label="Narrow down">
         <Views asked={asked} />
-        <FacetList filter={filter} change={asked.ask} />
+        <FacetList filter={filter} change={asked.narrow} />
       </aside>
       <div className="middle">
         <TrendStrip filter={filter} />
