@@ -125,8 +125,18 @@ export function feed(cache: QueryClient): void {
     });
   });
   listeners.recording.add((line) => {
-    cache.setQueryData<Line>(["recording", line.id], (known) => known && { ...known, ...line });
+    const key = ["recording", line.id];
+    const known = cache.getQueryData<Line>(key);
+    if (!known) return;
+    cache.setQueryData<Line>(key, { ...known, ...line });
+    // A line has no labels of its own, only tags with them.
+    const marks = (of: Line) => JSON.stringify([of.tags, of.note]);
+    if (marks(known) !== marks(line)) void cache.invalidateQueries({ queryKey: key });
   });
-  listeners.gone.add(({ id }) => cache.removeQueries({ queryKey: ["recording", id] }));
+  listeners.gone.add(({ id }) => {
+    // The page that shows it asks again, and says that it is gone.
+    cache.removeQueries({ queryKey: ["recording", id], type: "inactive" });
+    void cache.invalidateQueries({ queryKey: ["recording", id] });
+  });
   listeners.reset.add(() => void cache.invalidateQueries());
 }

@@ -123,14 +123,16 @@ HIDDEN = "a\x1b[31m\x00b\x9b\u200f\u202egnp.exe\u202c\u2028\U000e0041\U000e0042"
 
 
 @driven
-async def test_what_cannot_be_seen_is_written_out_wherever_it_stands(window, home):
+async def test_what_cannot_be_seen_is_written_out_wherever_it_stands(window, own_site):
+    home, site = own_site
+
     @reenact.tool(kind="model", name=f"model {HIDDEN}")
     def ask(messages):
         return {"role": "assistant", "name": HIDDEN, "content": HIDDEN}
 
     ids = []
     for number in (1, 2):
-        with reenact.record(f"run {HIDDEN}", home=home[0], tags=[f"tag{HIDDEN[:4]}"]) as recording:
+        with reenact.record(f"run {HIDDEN}", home=home, tags=[f"tag{HIDDEN[:4]}"]) as recording:
             ask([{"role": "user", "name": HIDDEN, "content": f"{number} {HIDDEN}"}])
             tool = reenact.tool(lambda **args: args, name=f"tool {HIDDEN}")
             thread = threading.Thread(target=tool, kwargs={"key": {HIDDEN: HIDDEN}}, name=HIDDEN)
@@ -144,7 +146,7 @@ async def test_what_cannot_be_seen_is_written_out_wherever_it_stands(window, hom
         "/compare/" + "/".join(ids),
         f"/debug/{ids[0]}",
     ):
-        await page.goto(address)
+        await page.goto(f"{site}{address}")
         await expect(page.locator("#root")).to_contain_text("⟨U+202E⟩gnp.exe")
         await page.wait_for_load_state("networkidle")
         await page.keyboard.press("Control+k")

@@ -211,12 +211,13 @@ async def test_a_recording_is_exported_as_a_page_and_as_a_file_by_clicks(window,
 
 
 @driven
-async def test_whole_numbers_of_any_size_are_shown_and_edited_as_they_were_recorded(window, home):
+async def test_whole_numbers_of_any_size_are_shown_and_edited_as_they_were_recorded(window, own_site):
+    home, site = own_site
     large = 1234567890123456789
-    with reenact.record("ids", home=home[0]) as recording:
+    with reenact.record("ids", home=home) as recording:
         reenact.tool(lambda order: {"order": order, "state": "paid"}, name="find")(large)
     page = await window()
-    await page.goto(f"/r/{recording.id}")
+    await page.goto(f"{site}/r/{recording.id}")
     talk = page.get_by_role("feed", name="Conversation")
     await expect(talk).to_contain_text(f"order={large}")
     await talk.get_by_role("button", name="Open step 1").click()
@@ -230,3 +231,29 @@ async def test_whole_numbers_of_any_size_are_shown_and_edited_as_they_were_recor
     await dialog.get_by_text("In a terminal").click()
     await expect(dialog.locator("code")).to_contain_text(f'output = {{"order":{large + 1},"price":1.0}}')
     assert page.errors == []
+
+
+@driven
+async def test_what_is_changed_or_deleted_elsewhere_is_told_on_the_page_that_shows_it(window, own_site):
+    home, site = own_site
+    with reenact.record("shared", home=home) as recording:
+        reenact.tool(lambda: "found", name="look")()
+    page = await window()
+    await page.goto(f"{site}/r/{recording.id}/1?tab=raw")
+    await expect(page.get_by_role("tab", name="Raw", selected=True)).to_be_visible()
+    await expect(page.get_by_role("tabpanel")).to_contain_text("called")
+    assert main(["label", recording.id, "good", "--note", "seen", "--home", str(home)]) == 0
+    await expect(page.locator("header.head")).to_contain_text("Note: seen")
+    await page.get_by_role("button", name="Label").click()
+    await expect(page.get_by_role("button", name="good", pressed=True)).to_be_visible()
+    note = page.get_by_role("dialog").get_by_label("Note")
+    await note.fill("mine")
+    assert main(["rm", "--yes", recording.id, "--home", str(home)]) == 0
+    await expect(page.locator(".recording > .failure")).to_contain_text("no recording")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("no recording")
+    await expect(note).to_have_value("mine")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("tab", name="Step").click()
+    await expect(page).to_have_url(re.compile("/1$"))
+    await expect(page.get_by_role("tabpanel")).to_contain_text("found")

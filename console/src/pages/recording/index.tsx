@@ -143,6 +143,7 @@ function OneRecording({ id }: { id: string }) {
   return (
     <div className={`recording ${step === null ? "" : "stepped"} view-${view}`}>
       <Head line={line} more={() => setAgain(true)} follow={follow} setFollow={setFollow} />
+      {whole.error && <Failure error={whole.error} />}
       {lanes.data && lanes.data.bars.length > 0 && (
         <Timeline lanes={lanes.data} here={step} marked={marked} live={line.live} at={at} />
       )}
@@ -177,6 +178,8 @@ function OneRecording({ id }: { id: string }) {
             findings={lists.findings}
             at={at}
             move={move}
+            tab={words.get("tab") ?? "step"}
+            setTab={(tab) => put("tab", tab === "step" ? "" : tab)}
           />
         )}
       </div>

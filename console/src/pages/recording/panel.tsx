@@ -25,6 +25,8 @@ export function StepPanel({
   findings,
   at,
   move,
+  tab,
+  setTab,
 }: {
   id: string;
   step: number;
@@ -33,21 +35,24 @@ export function StepPanel({
   findings: Finding[];
   at: (step: number | null) => void;
   move: (by: number) => void;
+  tab: string;
+  setTab: (tab: string) => void;
 }) {
   const found = useStep(id, step, total);
   const files = useFiles(id).data;
-  const [tab, setTab] = useState("step");
+  const known = ["state", "raw", ...(files?.files.length ? ["files"] : [])];
+  const shown = known.includes(tab) ? tab : "step";
   const [forking, setForking] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another step begins at its top
   useEffect(() => {
     // It gives a promise in newer browsers, which an effect must not.
     void box.current?.scrollTo({ top: 0 });
-  }, [step, tab]);
+  }, [step, shown]);
   const whole = found.data;
   return (
     <section className="panel-step" aria-label={`Step ${step}`}>
-      <Tabs.Root value={tab} onValueChange={setTab} className="tabs">
+      <Tabs.Root value={shown} onValueChange={setTab} className="tabs">
         <header className="panel-head">
           <button type="button" className="button bare back" onClick={() => at(null)}>
             ← All
@@ -60,7 +65,7 @@ export function StepPanel({
             <Tabs.Trigger value="state">
               State{whole?.state_changes.length ? ` · ${whole.state_changes.length}` : ""}
             </Tabs.Trigger>
-            {files && files.files.length > 0 && <Tabs.Trigger value="files">Files</Tabs.Trigger>}
+            {known.includes("files") && <Tabs.Trigger value="files">Files</Tabs.Trigger>}
             <Tabs.Trigger value="raw">Raw</Tabs.Trigger>
           </Tabs.List>
           <button
