@@ -7,13 +7,16 @@ import { useKeys } from "./keys";
 import type { Line } from "./model";
 import { copy } from "./toasts";
 
+/** What went wrong, in a line. */
+export function problem(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // What a program would ask next is not for people; the lines below that of a filter point at its column in a terminal.
+  return text.replace(/; GET \/api\S* lists all$/, "").replace(/^(filter, column \d+: [^\n]*)\n.*$/s, "$1");
+}
+
 /** What went wrong, in the place where the answer would be. */
 export function Failure({ error }: { error: unknown }) {
-  // What a program would ask next is not for people.
-  const text = (error instanceof Error ? error.message : String(error)).replace(
-    /; GET \/api\S* lists all$/,
-    "",
-  );
+  const text = problem(error);
   return (
     <p className="failure" role="alert">
       {error instanceof Refused && error.status === 404 ? `Not here: ${text}` : text}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -156,3 +157,22 @@ async def test_what_cannot_be_seen_is_written_out_wherever_it_stands(window, own
             "(one) => ['title', 'alt', 'aria-label'].map((name) => one.getAttribute(name) ?? ''))]"
         )
         assert [text for text in seen if visible(text) != text] == [], address
+
+
+@driven
+@pytest.mark.parametrize("width", [360, 1280])
+async def test_what_is_wrong_with_a_filter_is_told_in_one_sentence_that_fits_the_page(window, ids, width):
+    page = await window(width=width)
+    for address in ("/?q=%s", f"/r/{ids['first']}?q=%s", "/trends?q=%s"):
+        for text in ("(", "tokens > 1 " * 40 + "("):
+            await page.goto(address % text)
+            alert = page.get_by_role("alert").first
+            await expect(alert).to_contain_text("expected a word")
+            assert not re.search(r"\^\s*$", await alert.inner_text()), address
+            assert not await page.evaluate("document.documentElement.scrollWidth > innerWidth"), (
+                address,
+                text,
+            )
+            assert await alert.evaluate(
+                "(one) => [...one.querySelectorAll('*'), one].every((each) => each.scrollWidth <= one.clientWidth + 1)"
+            ), (address, text)

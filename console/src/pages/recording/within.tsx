@@ -1,6 +1,7 @@
 /** Search within a recording, and the way through what it found. */
 
 import { type RefObject, useEffect, useState } from "react";
+import { problem } from "../../ui";
 
 export function Within({
   field,
@@ -100,7 +101,7 @@ export function Within({
       )}
       {error && (
         <p className="wrong" role="alert">
-          {error.message}
+          {problem(error)}
         </p>
       )}
     </search>

@@ -49,7 +49,7 @@ export function Search({
       />
       {wrong && (
         <p className="wrong mono" id={id} role="alert">
-          <span aria-hidden style={{ paddingLeft: `${column - 1}ch` }}>
+          <span aria-hidden style={{ paddingLeft: `min(${column - 1}ch, 50%)` }}>
             ▲
           </span>{" "}
           <span>{wrong}</span> <span className="unseen">at column {column}</span>
