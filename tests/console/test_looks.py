@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 
@@ -176,3 +177,24 @@ async def test_what_is_wrong_with_a_filter_is_told_in_one_sentence_that_fits_the
             assert await alert.evaluate(
                 "(one) => [...one.querySelectorAll('*'), one].every((each) => each.scrollWidth <= one.clientWidth + 1)"
             ), (address, text)
+
+
+@driven
+async def test_a_step_that_is_still_read_is_clean_and_says_so(window, ids):
+    page = await window()
+    answered = asyncio.Event()
+
+    async def hold(route):
+        await answered.wait()
+        await route.continue_()
+
+    await page.route("**/steps/9", hold)
+    await page.goto(f"/r/{ids['first']}/9")
+    step = page.get_by_role("region", name="Step 9")
+    await expect(step).to_contain_text("Reading step 9…")
+    await expect(page.get_by_role("feed", name="Conversation")).to_contain_text("smtp.example.org")
+    assert await faults(page) == []
+    answered.set()
+    await expect(step).to_contain_text("smtp.example.org")
+    await expect(step).not_to_contain_text("Reading")
+    await page.unroute_all(behavior="wait")

@@ -107,30 +107,25 @@ export function StepPanel({
         </header>
         <div ref={box} className={found.isPlaceholderData ? "panel-body stale" : "panel-body"}>
           {found.error && <Failure error={found.error} />}
-          {whole && (
-            <>
-              <Tabs.Content value="step">
-                <Inside
-                  id={id}
-                  whole={whole}
-                  marks={marks}
-                  findings={findings.filter((one) => one.step === whole.step)}
-                  at={at}
-                />
-              </Tabs.Content>
-              <Tabs.Content value="state">
-                <State whole={whole} />
-              </Tabs.Content>
-              {files && (
-                <Tabs.Content value="files">
-                  <ChangedFiles id={id} step={whole.step} roots={files.roots} />
-                </Tabs.Content>
-              )}
-              <Tabs.Content value="raw">
-                <Raw whole={whole} />
-              </Tabs.Content>
-            </>
+          {found.isPending && <p className="quiet">Reading step {step}…</p>}
+          <Tabs.Content value="step">
+            {whole && (
+              <Inside
+                id={id}
+                whole={whole}
+                marks={marks}
+                findings={findings.filter((one) => one.step === whole.step)}
+                at={at}
+              />
+            )}
+          </Tabs.Content>
+          <Tabs.Content value="state">{whole && <State whole={whole} />}</Tabs.Content>
+          {known.includes("files") && (
+            <Tabs.Content value="files">
+              {whole && files && <ChangedFiles id={id} step={whole.step} roots={files.roots} />}
+            </Tabs.Content>
           )}
+          <Tabs.Content value="raw">{whole && <Raw whole={whole} />}</Tabs.Content>
         </div>
       </Tabs.Root>
       {forking && whole && <ForkStep id={id} whole={whole} close={() => setForking(false)} />}
