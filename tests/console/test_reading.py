@@ -257,3 +257,57 @@ async def test_what_is_changed_or_deleted_elsewhere_is_told_on_the_page_that_sho
     await page.get_by_role("tab", name="Step").click()
     await expect(page).to_have_url(re.compile("/1$"))
     await expect(page.get_by_role("tabpanel")).to_contain_text("found")
+
+
+@driven
+async def test_a_live_run_is_followed_until_one_scrolls_up_to_read(window, own_site):
+    home, site = own_site
+    page = await window()
+    more = [threading.Event() for _ in range(3)]
+    look = reenact.tool(lambda page: f"page {page}", name="look")
+
+    def run():
+        with reenact.record("alive", home=home):
+            for part, event in enumerate(more):
+                for number in range(30):
+                    look(30 * part + number)
+                event.wait(300)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        await page.goto(f"{site}/")
+        await page.get_by_role("link", name="alive").click()
+        talk, head = page.get_by_role("feed"), page.locator("header.head")
+        await expect(head).to_contain_text("30 steps")
+        more[0].set()
+        await expect(talk).to_contain_text("page=59")
+        await talk.hover()
+        await page.mouse.wheel(0, -1500)
+        await expect(talk).not_to_contain_text("page=59")
+        above = await talk.evaluate("(one) => one.scrollTop")
+        more[1].set()
+        await expect(head).to_contain_text("90 steps")
+        assert await talk.evaluate("(one) => one.scrollTop") == above
+        await expect(talk).not_to_contain_text("page=89")
+    finally:
+        for event in more:
+            event.set()
+        thread.join(120)
+
+
+@driven
+async def test_the_list_has_the_focus_after_a_step_or_the_search_is_closed(window, ids):
+    page = await window()
+    await page.goto(f"/r/{ids['first']}")
+    talk = page.get_by_role("feed", name="Conversation")
+    await talk.get_by_role("button", name="Open step 2").first.focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("button", name="Close the step").focus()
+    await page.keyboard.press("Enter")
+    await expect(talk).to_be_focused()
+    await page.keyboard.press("/")
+    await page.keyboard.type("tool:get_*")
+    await page.keyboard.press("Escape")
+    await expect(talk).to_be_focused()
+    await expect(page.get_by_role("searchbox")).to_have_value("tool:get_*")

@@ -128,8 +128,8 @@ export function askTalk(id: string) {
   };
 }
 
-/** Take up what is written while one looks, and say that there is more. */
-export function useGrowth(id: string, live: boolean, grown: () => void): void {
+/** Take up what is written while one looks. */
+export function useGrowth(id: string, live: boolean): void {
   const cache = useQueryClient();
   const waiting = useRef<number | undefined>(undefined);
   const slowly = () => {
@@ -142,7 +142,6 @@ export function useGrowth(id: string, live: boolean, grown: () => void): void {
     rows: (told: { items: Row[]; total: number }) => {
       taken(cache, id, told);
       slowly();
-      grown();
     },
     sealed: () => {
       for (const name of ["recording", "rows", "talk", "step", "lanes", "findings"]) {

@@ -22,6 +22,7 @@ import "./recording.css";
 /** What a list can be told from outside. */
 export interface Shown {
   show: (step: number) => void;
+  focus: () => void;
 }
 
 export default function RecordingPage() {
@@ -57,11 +58,7 @@ function OneRecording({ id }: { id: string }) {
   );
   const marked = q ? (hits.data?.steps ?? []) : odd;
   useTitle(line ? `${titled(line)}${step ? ` · step ${step}` : ""}` : id);
-  useGrowth(
-    id,
-    line?.live ?? false,
-    () => follow && step === null && list.current?.show(Number.MAX_SAFE_INTEGER),
-  );
+  useGrowth(id, line?.live ?? false);
 
   // Keys may come faster than the page is drawn: each goes on from where the one before it led.
   const place = useRef(step);
@@ -74,7 +71,8 @@ function OneRecording({ id }: { id: string }) {
     go(`/r/${id}${to === null ? "" : `/${to}`}${rest ? `?${rest}` : ""}`, {
       replace: step !== null && to !== null,
     });
-    if (to !== null) list.current?.show(to);
+    if (to === null) list.current?.focus();
+    else list.current?.show(to);
   };
   const put = (name: string, value: string) =>
     setWords(
@@ -135,6 +133,7 @@ function OneRecording({ id }: { id: string }) {
     id,
     total,
     here: step,
+    follow: follow && step === null,
     at,
     hits: q ? marked : null,
     marks,
@@ -159,6 +158,7 @@ function OneRecording({ id }: { id: string }) {
             here={step}
             leap={leap}
             error={hits.error}
+            done={() => list.current?.focus()}
             waiting={hits.isFetching}
           />
           {view === "steps" ? (

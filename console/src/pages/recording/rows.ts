@@ -12,6 +12,8 @@ export interface ListProps {
   id: string;
   total: number;
   here: number | null;
+  /** Whether new steps are shown when they come. */
+  follow: boolean;
   at: (step: number) => void;
   hits: number[] | null;
   marks: string[];
@@ -30,7 +32,7 @@ interface Asked<T, P extends Page<T>> {
 
 /** The steps in view, and what is known of them. */
 export function useRows<T, P extends Page<T>>(
-  { ref, total, here, findings, hits }: ListProps,
+  { ref, total, here, follow, findings, hits }: ListProps,
   asked: Asked<T, P>,
 ) {
   const box = useRef<HTMLDivElement>(null);
@@ -48,9 +50,30 @@ export function useRows<T, P extends Page<T>>(
       setSeen((before) => (before.first === next.first && before.last === next.last ? before : next));
     },
   });
+  /** The farthest place to which the list was scrolled. */
+  const end = useRef(0);
+  useEffect(() => {
+    const place = box.current;
+    const scrolled = () => {
+      end.current = Math.max(end.current, place?.scrollTop ?? 0);
+    };
+    place?.addEventListener("scroll", scrolled);
+    return () => place?.removeEventListener("scroll", scrolled);
+  }, []);
   useImperativeHandle(ref, () => ({
     show: (step) => rows.scrollToIndex(Math.min(step, many) - 1, { align: "auto" }),
+    focus: () => box.current?.focus({ preventScroll: true }),
   }));
+  const before = useRef(0);
+  useEffect(() => {
+    const grown = before.current > 0 && many > before.current;
+    before.current = many;
+    const place = box.current;
+    if (!grown || !follow || !place) return;
+    // Who has scrolled up from the end reads there.
+    const reached = Math.min(end.current, place.scrollHeight - place.clientHeight);
+    if (place.scrollTop > reached - asked.height) rows.scrollToIndex(many - 1, { align: "auto" });
+  }, [many, follow, rows, asked.height]);
   const arrived = useRef(false);
   const there = here !== null && found.at(here - 1) !== undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there

@@ -14,6 +14,7 @@ export function Within({
   leap,
   error,
   waiting,
+  done,
 }: {
   field: RefObject<HTMLInputElement | null>;
   q: string;
@@ -25,6 +26,7 @@ export function Within({
   leap: (by: 1 | -1) => void;
   error: Error | null;
   waiting: boolean;
+  done: () => void;
 }) {
   const [text, setText] = useState(q);
   useEffect(() => setText(q), [q]);
@@ -67,7 +69,7 @@ export function Within({
         onKeyDown={(event) => {
           if (event.key !== "Enter" && event.key !== "Escape") return;
           event.preventDefault();
-          if (event.key === "Escape") field.current?.blur();
+          if (event.key === "Escape") done();
           else if (text === q) leap(event.shiftKey ? -1 : 1);
           else put("q", text);
         }}
