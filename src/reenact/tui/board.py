@@ -80,7 +80,7 @@ class Board(Vertical):
 
     @property
     def shown_tab(self) -> str:
-        """The tab of the right pane: until one is chosen, the messages if a model was asked by this step."""
+        """The tab of the right pane; at first, the messages once a model was asked."""
         tab = self.tab or ("messages" if debugger_views.seen(self.facts, self.timeline.cursor) else "call")
         return "call" if self.wide and tab == "messages" else tab
 
