@@ -87,14 +87,15 @@ async def test_ten_thousand_steps_are_gone_through_and_few_are_drawn(window, ids
 
 @pytest.mark.thorough
 @driven
-async def test_what_runs_grows_while_one_looks(window, home):
+async def test_what_runs_grows_while_one_looks(window, own_site):
+    home, site = own_site
     page = await window()
-    await page.goto("/")
+    await page.goto(f"{site}/")
     go, done = threading.Event(), threading.Event()
     look = reenact.tool(lambda page: f"page {page}", name="look")
 
     def run():
-        with reenact.record("alive", home=home[0]):
+        with reenact.record("alive", home=home):
             for page in range(1, 4):
                 look(page)
             go.wait(300)
