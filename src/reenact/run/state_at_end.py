@@ -80,7 +80,7 @@ def compare(run: Run, recorded: Mapping[str, Tree], replayer: Replayer) -> None:
         _remark(
             replayer, list(_of_times(recorded, now, lambda path: path not in further and comparable(path)))
         )
-        _remark(replayer, list(_of_limits(recorded, now, comparable)))
+        replayer.uncompared += _of_limits(recorded, now, comparable)
         _remark(replayer, list(_of_sleeps(recorded["slept"], now["slept"], further, comparable)))
         for path in filter(comparable, sorted(further)):
             replayer.uncompared.append(f"further sleeps of {path}, while a process of the program ran")
@@ -129,7 +129,7 @@ def _of_times(
 def _of_limits(
     recorded: Mapping[str, Tree], now: Mapping[str, Tree], comparable: Callable[[str], bool]
 ) -> Iterator[str]:
-    """Name the scopes whose calls have other time limits, which might give other answers."""
+    """Name the scopes whose calls have other time limits, which a replay does not apply."""
 
     def ended(key: str) -> bool:
         return comparable(key.rpartition("~")[0])
@@ -140,8 +140,9 @@ def _of_limits(
         alike.setdefault((path, then, count), []).append(name)
     for (path, then, count), names in alike.items():
         several = "s" if names[1:] else ""
-        what = f"the time limit{several} {', '.join(names)}" if names != ["timeout"] else "a time limit"
-        yield f"{path} gave its calls {what} of {count / 1e6:g} s in all, and {then / 1e6:g} s when it was recorded"
+        what = f"the time limit{several} {', '.join(names)}" if names != ["timeout"] else "the time limits"
+        given = f"{count / 1e6:g} s in all, and {then / 1e6:g} s when it was recorded"
+        yield f"{what} of the calls of {path} ({given}): no limit ends a recorded answer"
 
 
 def _compare_messages(
