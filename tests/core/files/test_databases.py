@@ -90,3 +90,53 @@ def test_a_file_beside_a_database_is_known_by_its_name():
 )
 def test_the_path_of_a_database_is_read_as_sqlite_reads_it(database, uri, found):
     assert databases.opened(database, uri=uri) == found
+
+
+def _pages(*statements: str) -> bytes:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        return connection.serialize()
+
+
+TABLE = "create table t(a, b)"
+NUMBERED = "create table t(id integer primary key autoincrement, a)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ([TABLE, "insert into t values (1, 2), (3, 4)"], [TABLE, "insert into t values (3, 4), (1, 2)"], True),
+        ([NUMBERED, "insert into t(a) values (1), (2)"], [NUMBERED, "insert into t(a) values (2), (1)"], True),
+        ([TABLE, "insert into t values (1, 2), (3, 4)"], [TABLE, "insert into t values (3, 4), (1, 5)"], False),
+        ([TABLE, "insert into t values (1, 2)"], [TABLE, "insert into t values ('1', 2)"], False),
+        ([TABLE, "insert into t values (1, 2)"], [TABLE, "insert into t values (1, 2), (1, 2)"], False),
+        ([TABLE], ["create table t(a, c)"], False),
+        ([TABLE], [TABLE, "create table u(a)"], False),
+        (["create table t(a text primary key)", "insert into t values ('x')"],
+         ["create table t(a text primary key)", "insert into t values ('y')"], False),
+    ],
+)  # fmt: skip
+def test_rows_are_equal_in_any_order_and_with_other_numbers(one, other, equal):
+    assert databases.equal_rows(_pages(*one), _pages(*other)) is equal
+
+
+def test_a_damaged_database_equals_none(monkeypatch):
+    good = _pages(TABLE, "insert into t values (1, 2)")
+    assert databases.equal_rows(good, good)
+    for damaged in (b"", b"text", good[:100], good[:4096] + bytes(4096)):
+        assert not databases.equal_rows(good, damaged)
+    monkeypatch.setattr(databases, "_ROWS", 1)
+    many = _pages(TABLE, "insert into t values (1, 2), (3, 4)")
+    assert not databases.equal_rows(many, many)
+
+
+def test_a_page_that_is_its_own_child_gives_no_endless_rows(monkeypatch):
+    pages = bytearray(_pages(TABLE, *(f"insert into t values ({n}, '{'x' * 500}')" for n in range(100))))
+    root = 4096
+    assert pages[root] == 5
+    first = struct.unpack(">H", pages[root + 12 : root + 14])[0]
+    pages[root + first : root + first + 4] = struct.pack(">I", 2)
+    monkeypatch.setattr(databases, "_ROWS", 10_000)
+    assert not databases.equal_rows(bytes(pages), bytes(pages))

@@ -304,3 +304,33 @@ def test_files_that_the_workers_of_a_pool_write_beside_their_commands_are_the_sa
         (shell.folder / name).unlink()
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
+
+
+INTO_A_DATABASE = """
+    import multiprocessing, sqlite3
+    def insert(number):
+        with sqlite3.connect("app.db", timeout=60) as database:
+            database.execute("insert into t(text) values (?)", (f"row {number}",))
+    if __name__ == "__main__":
+        with sqlite3.connect("app.db") as database:
+            database.execute("create table t(id integer primary key autoincrement, text)")
+        with multiprocessing.Pool(3) as pool:
+            pool.map(insert, range(9), chunksize=1)
+        with sqlite3.connect("app.db") as database:
+            print(sorted(text for (text,) in database.execute("select text from t")))
+"""
+
+
+def test_rows_that_several_processes_insert_are_compared_without_their_order(shell):
+    shell.write("agent.py", INTO_A_DATABASE)
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    (shell.folder / "app.db").unlink()
+    again = shell.replay()
+    assert (again.status, again.out) == (0, done.out), again.err
+    shell.write(
+        "agent.py", INTO_A_DATABASE.replace("row {number}", "row {number % 8}").replace("text for", "'' for")
+    )
+    other = shell.replay("--ignore", "stdout")
+    assert other.status == 1
+    assert "app.db at the end is not the recorded one" in other.err

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import Counter
 from contextlib import closing
 from importlib import import_module
+from typing import Any
 from urllib.parse import unquote
 
 from reenact.core.web_address import split_address
+from reenact.errors import TooLarge
 
 MAGIC = b"SQLite format 3\0"
 LOG, JOURNAL, SHARED = "-wal", "-journal", "-shm"
@@ -22,6 +25,8 @@ BESIDE = (LOG, JOURNAL, SHARED)
 
 _WAL = (0x377F0682, 0x377F0683)
 _HEADER, _FRAME = 32, 24
+_LARGEST, _ROWS = 16 << 20, 1_000_000
+"""The maximum number of bytes of a database whose rows are compared, and of rows of a table."""
 _VOLATILE = ((18, 20), (24, 28), (40, 44), (92, 100))
 """Places in the first page that change without the content: mode, counters, version."""
 
@@ -71,6 +76,56 @@ def content(data: bytes, log: bytes = b"") -> bytes:
 def equal_content(one: bytes, other: bytes) -> bool:
     """Return True if two results of `content` differ in nothing but counters."""
     return _plain(one) == _plain(other)
+
+
+def equal_rows(one: bytes, other: bytes) -> bool:
+    """Return True if two results of `content` have the same tables and rows, in any order.
+
+    The numbers that SQLite gives to rows do not count. Databases that cannot be read, are larger than 16 MB or have
+    more than a million rows in a table are not equal.
+    """
+    if max(len(one), len(other)) > _LARGEST:
+        return False
+    sqlite3 = import_module("sqlite3")
+    try:
+        with closing(sqlite3.connect(":memory:")) as left, closing(sqlite3.connect(":memory:")) as right:
+            return bool(_rows(left, one) == _rows(right, other))
+    except (sqlite3.Error, AttributeError, OverflowError, TooLarge):
+        return False
+
+
+def _rows(source: Any, pages: bytes) -> list[tuple[bytes, bytes, Counter[str]]]:
+    """Return the name, the definition and the rows of each table. Raises sqlite3.Error, TooLarge."""
+    plain = bytearray(pages)
+    plain[18:20] = b"\1\1"
+    source.deserialize(bytes(plain))
+    # A stranger's recording may have the database: its schema runs nothing, and a damaged page gives no endless rows.
+    source.execute("PRAGMA trusted_schema = OFF")
+    source.setlimit(import_module("sqlite3").SQLITE_LIMIT_LENGTH, max(len(pages), 1000))
+    source.text_factory = bytes
+    tables = source.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    found = []
+    for name, text in tables:
+        if text is None or name == b"sqlite_sequence" or text[:14].upper() == b"CREATE VIRTUAL":
+            continue
+        columns = source.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
+        keys = [column[1] for column in columns if column[5]]
+        numbers = [column[1] for column in columns if column[5] and column[2].upper() == b"INTEGER"]
+        names = [column[1] for column in columns if len(keys) > 1 or column[1] not in numbers]
+        kept = ", ".join(map(_quoted, names)) or "1"
+        rows: Counter[str] = Counter()
+        for count, row in enumerate(source.execute(f"SELECT {kept} FROM {_quoted(name)}")):  # noqa: S608 - quoted
+            if count >= _ROWS:
+                raise TooLarge(f"a table has more than {_ROWS} rows")
+            rows[repr(row)] += 1
+        found.append((name, text, rows))
+    return found
+
+
+def _quoted(name: bytes) -> str:
+    return '"' + name.decode("utf-8", "replace").replace('"', '""') + '"'
 
 
 def fill(path: str, pages: bytes) -> None:

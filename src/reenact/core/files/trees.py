@@ -223,6 +223,19 @@ def writers(recording: RecordedRun) -> dict[Path, list[str]]:
     return found
 
 
+def shared(recording: RecordedRun) -> frozenset[Path]:
+    """Return the paths that several processes changed, or were about to change when they were ended."""
+    found: dict[Path, str] = {}
+    several: set[Path] = set()
+    for log in recording.logs:
+        for change in changes(log):
+            if change.own:
+                several.update(
+                    path for path in change.states if found.setdefault(path, log.process) != log.process
+                )
+    return frozenset(several)
+
+
 def changed_states(recording: RecordedRun, step: int) -> dict[Path, tuple[FileState, FileState]]:
     """Return the paths that a step changed, as before and after it.
 

@@ -17,7 +17,7 @@ from reenact.core.record.places import TOO_WIDE
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence, Mismatch
 from reenact.run.files.disk import Laid
-from reenact.run.files.final import CUT, LOG, MIXED, NUMBERED, FinalFiles
+from reenact.run.files.final import CUT, LOG, MIXED, MIXED_ROWS, NUMBERED, FinalFiles
 from reenact.run.files.placing import kind_of
 from reenact.run.files.recorded_changes import RecordedChanges
 from reenact.run.files.upper import hidden
@@ -63,7 +63,12 @@ class FileComparison:
             for path in self._touched(first_states(self._recording), last)
             if path not in unkept and not self._is_of_others(path) and not files.same(path)
         ]
-        for how, text in ((self._is_log, LOG), (files.mixed, MIXED), (self._is_cut, CUT)):
+        for how, text in (
+            (self._is_log, LOG),
+            (files.mixed, MIXED),
+            (files.mixed_rows, MIXED_ROWS),
+            (self._is_cut, CUT),
+        ):
             for path in [path for path in found if how(path)]:
                 found.remove(path)
                 replayer.uncompared.append(text.format(path))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState, fingerprint
-from reenact.core.files.trees import final_states, writers
+from reenact.core.files.trees import final_states, shared, writers
 from reenact.core.model.header import salt_of
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.errors import Mismatch
@@ -22,6 +22,7 @@ LOG = "the log {} (its lines have times, and lines of libraries)"
 CUT = "the file {}: a process that used it was killed when it was recorded"
 NUMBERED = "the number of the process in {}"
 MIXED = "the order of the lines of {}, to which several processes wrote"
+MIXED_ROWS = "the order and the numbers of the rows of {}, to which several processes wrote"
 
 _TEXT = 1 << 16
 
@@ -59,6 +60,10 @@ class FinalFiles:
     def writers(self) -> dict[Path, list[str]]:
         """The processes that changed each path, in the order of their last changes."""
         return writers(self._recording)
+
+    @cached_property
+    def _shared(self) -> frozenset[Path]:
+        return shared(self._recording)
 
     def same(self, path: Path, state: FileState | None = None) -> bool:
         """Return True if a path is in a state, by default the last one; of a database, its content."""
@@ -102,11 +107,21 @@ class FinalFiles:
     def mixed(self, path: Path) -> bool:
         """Return True if several processes wrote to a file, and only the order of its lines differs."""
         state, here = self.last.get(path, NOTHING), self._here(path)
-        if len(self.writers.get(path, ())) < 2 or not state.blob or kind_of(here) != "file":
+        if path not in self._shared or not state.blob or kind_of(here) != "file":
             return False
         if here.stat().st_size != state.size or here.stat().st_mode & 0o7777 != state.mode:
             return False
         return sorted(here.read_bytes().split(b"\n")) == sorted(self.bytes_of(state).split(b"\n"))
+
+    def mixed_rows(self, path: Path) -> bool:
+        """Return True if several processes wrote to a database, and only the order of its rows differs."""
+        state, here = self.last.get(path, NOTHING), self._here(path)
+        data = self.bytes_of(state)
+        if path not in self._shared or not databases.is_database(data) or kind_of(here) != "file":
+            return False
+        log = Path(f"{path}{databases.LOG}")
+        recorded = databases.content(data, self.bytes_of(self.last.get(log, NOTHING)))
+        return databases.equal_rows(content_of(here, self._here(log)), recorded)
 
     def differing(self, path: Path, state: FileState | None = None) -> Iterator[Mismatch]:
         """Yield the differences of a path from a state, by default the last one, for people."""
