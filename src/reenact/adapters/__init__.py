@@ -60,7 +60,7 @@ STANDARD = (
     "reenact.adapters.stdlib.seal",
     "reenact.adapters.stdlib.file_status",
     "reenact.adapters.stdlib.folders",
-    "reenact.adapters.stdlib.file_locks",
+    "reenact.adapters.file_locks",
     "reenact.adapters.stdlib.named_pipes",
     "reenact.adapters.stdlib.unseen",
     "reenact.adapters.stdlib.signals",

@@ -137,14 +137,15 @@ class _Order:
         handler, family, unit = scope.run.handler, scope.run.family, unit_of(scope)
         assert family is not None
         seconds, still = _FIRST, StandStill(joined="/" in scope.run.root.path)
-        while (taker := family.taker(self.name, self.shared[0] + 1)) not in (unit.path, None):
+        while (taker := family.taker(self.name, self.shared[0] + 1)) is not None and taker[0] != unit.path:
             if handler.gone_live:
                 return
             if handler.poison is not None:
                 raise handler.poison
             if still.found():
                 raise handler.refuse(
-                    unit.path, f"a lock of multiprocessing was taken by {taker} before when it was recorded"
+                    unit.path,
+                    f"a lock of multiprocessing was taken by {taker[0]} before when it was recorded",
                 )
             pause(seconds)
             seconds = min(seconds * 1.5, _LONGEST)

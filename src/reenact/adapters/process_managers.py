@@ -246,11 +246,11 @@ class SharedObject:
         if not run.replaying or run.family is None:
             return
         still = StandStill(joined=True)
-        while (taker := run.family.taker(self._reenact_name, self._reenact_count + 1)) not in (path, None):
-            if run.handler.gone_live:
+        while taker := run.family.taker(self._reenact_name, self._reenact_count + 1):
+            if taker[0] == path or run.handler.gone_live:
                 return
             self._reenact_changed.wait(_LOOK)
-            text = f"an object of a manager was used by {taker} before {path} when it was recorded"
+            text = f"an object of a manager was used by {taker[0]} before {path} when it was recorded"
             self._reenact_look(scope, still, text)
 
     def _reenact_look(self, scope: Scope, still: StandStill, text: str) -> None:

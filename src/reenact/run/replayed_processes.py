@@ -16,7 +16,7 @@ from reenact.adapters.mailbox import MESSAGE, SHARED
 from reenact.core import system
 from reenact.core.boundary import Family, Run, Scope, entered
 from reenact.core.model.divergence import Verdict, verdict_of
-from reenact.core.model.event import Effect
+from reenact.core.model.event import FILE_LOCK, Effect
 from reenact.core.model.log import Log, is_exec
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.acts import act_of
@@ -71,7 +71,7 @@ class ReplayedProcesses(Family):
         """Set when a process has ended; workers of pools are not watched."""
         self._own: str | None = None
         self._drawn: dict[str, frozenset[Any]] = {}
-        self._takers: dict[str, list[tuple[int, str]]] = {}
+        self._takers: dict[str, list[tuple[float, str, int]]] = {}
 
     @property
     def folder(self) -> Path:
@@ -144,15 +144,20 @@ class ReplayedProcesses(Family):
             self.plan = replaced(self.plan, report=self._own)
         return Path(self.plan.report)
 
-    def taker(self, lock: str, count: int) -> str | None:
+    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
         found = self._takers.get(lock)
         if found is None:
-            lines = (log.locked.items() for log in self.recording.logs)
             found = self._takers[lock] = sorted(
-                (number, at) for items in lines for (name, number), (at, _) in items if name == lock
+                (_offset(log) + number if lock.startswith(FILE_LOCK) else number, at, number)
+                for log in self.recording.logs
+                for (name, number), (at, _) in log.locked.items()
+                if name == lock
             )
+        if lock.startswith(FILE_LOCK):
+            # Each take has a line, with its time.
+            return found[count - 1][1:] if count <= len(found) else None
         place = bisect_right(found, (count, chr(0x10FFFF)))
-        return found[place - 1][1] if place else None
+        return found[place - 1][1:] if place else None
 
     def exchange(self) -> Path:
         folder = self._reports() / "messages"
@@ -265,3 +270,8 @@ def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:
 def _of_pool(path: str | None) -> bool:
     """Return True for a worker of a pool: it works only during its jobs (`process_pools.py`)."""
     return path is not None and path.rpartition("/")[2].startswith("proc:_process_worker.")
+
+
+def _offset(log: Log) -> float:
+    """Return the microseconds between the beginnings of the recording and of a process's part."""
+    return float(log.opened.get("offset", 0.0)) * 1e6

@@ -119,8 +119,8 @@ class Handler:
 
     # -- locks -----------------------------------------------------------------------------------------------
 
-    def locked(self, scope: Scope, lock: str, count: int) -> None:
-        """Note that a lock passes to another thread or job, its `count`th holder."""
+    def locked(self, scope: Scope, lock: str, count: int | None) -> None:
+        """Note that a lock passes to another thread or job, its `count`th holder (None: now)."""
 
     @property
     def locks(self) -> LockOrder:
@@ -202,8 +202,8 @@ class Family(ABC):
         """Return True if the process about to be started was recorded. Counts nothing."""
         return True
 
-    def taker(self, lock: str, count: int) -> str | None:
-        """Return the path of the recorded process or thread that is the `count`th to take a lock."""
+    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
+        """Return the `count`th recorded taker of a lock: its path, and the number in its line."""
         return None
 
     def exchange(self) -> Path | None:

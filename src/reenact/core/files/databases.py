@@ -95,7 +95,7 @@ def equal_rows(one: bytes, other: bytes) -> bool:
 
 
 def _rows(source: Any, pages: bytes) -> list[tuple[bytes, bytes, Counter[str]]]:
-    """Return the name, the definition and the rows of each table. Raises sqlite3.Error, TooLarge."""
+    """Return the name, definition and rows of each table. Raises sqlite3.Error, TooLarge."""
     plain = bytearray(pages)
     plain[18:20] = b"\1\1"
     source.deserialize(bytes(plain))

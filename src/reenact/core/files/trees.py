@@ -224,7 +224,7 @@ def writers(recording: RecordedRun) -> dict[Path, list[str]]:
 
 
 def shared(recording: RecordedRun) -> frozenset[Path]:
-    """Return the paths that several processes changed, or were about to change when they were ended."""
+    """Return the paths that several processes changed, or were about to change at their end."""
     found: dict[Path, str] = {}
     several: set[Path] = set()
     for log in recording.logs:

@@ -41,6 +41,9 @@ From it on, a file that a command writes into is not flushed before, where the p
 OPTIONS = 8
 """The first number of the rules by which a command is asked with its streams and options."""
 
+FILE_LOCK = "file:"
+"""The beginning of the name of a file's lock: its takes have their times as numbers."""
+
 TYPED = 3
 """The first number of the rules by which short values of secret fields are replaced."""
 

@@ -197,7 +197,8 @@ class Recorder(Handler):
         except Exception as error:
             self.failed(error)
 
-    def locked(self, scope: Scope, lock: str, count: int) -> None:
+    def locked(self, scope: Scope, lock: str, count: int | None) -> None:
+        count = int(self._seconds() * 1e6) if count is None else count
         try:
             self.write({"event": "locked", "at": scope.path, "in": scope.call, "lock": lock, "count": count})
         except Exception as error:

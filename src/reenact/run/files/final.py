@@ -114,7 +114,7 @@ class FinalFiles:
         return sorted(here.read_bytes().split(b"\n")) == sorted(self.bytes_of(state).split(b"\n"))
 
     def mixed_rows(self, path: Path) -> bool:
-        """Return True if several processes wrote to a database, and only the order of its rows differs."""
+        """Return True for a database of several processes of which only the order of rows differs."""
         state, here = self.last.get(path, NOTHING), self._here(path)
         data = self.bytes_of(state)
         if path not in self._shared or not databases.is_database(data) or kind_of(here) != "file":

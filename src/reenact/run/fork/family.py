@@ -91,7 +91,7 @@ class ForkProcesses(Family):
     def knows(self, scope: Scope, name: str) -> bool:
         return self._forker.gone_live or self.replayed.knows(scope, name)
 
-    def taker(self, lock: str, count: int) -> str | None:
+    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
         return None if self._forker.gone_live else self.replayed.taker(lock, count)
 
     def exchange(self) -> Path | None:

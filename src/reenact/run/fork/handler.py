@@ -225,8 +225,8 @@ class Forker(Handler):
             return None
         return place
 
-    def locked(self, scope: Scope, lock: str, count: int) -> None:
-        line = self._lines.locked.get((lock, count))
+    def locked(self, scope: Scope, lock: str, count: int | None) -> None:
+        line = None if count is None else self._lines.locked.get((lock, count))
         with self._lock:
             if line is None or self.gone_live:
                 self.recorder.locked(scope, lock, count)

@@ -127,7 +127,7 @@ class Resumer(Forker):
         if not self._ends():
             super().fire(scope, name)
 
-    def locked(self, scope: Scope, lock: str, count: int) -> None:
+    def locked(self, scope: Scope, lock: str, count: int | None) -> None:
         if not self._ends():
             super().locked(scope, lock, count)
 
