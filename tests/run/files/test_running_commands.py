@@ -183,6 +183,21 @@ IN_A_FOLDER = """
     sender.wait()
     print(seen, sorted(path.name for path in Path("box").rglob("*")))
 """
+BEFORE_IT_PRINTS = """
+    import ctypes, os, subprocess
+    libc = ctypes.CDLL(None)
+    open("gone", "w").close()
+    shell = subprocess.Popen(["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    shell.stdin.write("rm gone\\n")
+    for _ in range(100):
+        if libc.access(b"gone", 0) != 0:
+            break
+        libc.usleep(10_000)
+    shell.stdin.write("echo done\\n")
+    print(shell.stdout.readline(), os.path.exists("gone"))
+    shell.stdin.close()
+    shell.wait()
+"""
 AT_A_TERMINAL = """
     import os, pexpect
     shell = pexpect.spawn("sh", env={**os.environ, "PS1": "$ "}, encoding="utf-8", timeout=60)
@@ -215,6 +230,7 @@ AT_A_TERMINAL = """
         pytest.param(IN_A_FOLDER, id="folder"),
         pytest.param(IN_THE_BACKGROUND, id="background"),
         pytest.param(AT_A_TERMINAL, id="terminal"),
+        pytest.param(BEFORE_IT_PRINTS, id="before it prints"),
     ],
 )
 def test_the_program_sees_each_change_when_it_saw_it_first(shell, program):

@@ -85,6 +85,10 @@ class CommandChanges:
         """Return True if a command, and not the program itself, changes a path."""
         return self.begun and (path not in self.own or self.writes(path))
 
+    def changes_now(self, path: str) -> bool:
+        """Return True if a running command, and not the program itself, changes a path."""
+        return self.writes(path) or (self.running > 0 and self.may_change(path))
+
     def writes(self, path: str) -> bool:
         """Return True if a running command writes its output into a file."""
         return path in self._written

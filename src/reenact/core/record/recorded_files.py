@@ -364,7 +364,7 @@ class FileRecorder:
                 continue
             if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
-                by_command = path not in self._dirty and self._commands.writes(path)
+                by_command = path not in self._dirty and self._commands.changes_now(path)
                 made = changed.setdefault(("command" if by_command else how, within), {})
                 made[known.place] = known.state
         self._dirty.clear()
