@@ -22,7 +22,7 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 def size(whole: int, short: int) -> int:
     """How much of it this run does; `REENACT_SOAK=500` names a number of its own."""
     asked = os.environ.get("REENACT_SOAK", "")
-    return int(asked) if asked.isdigit() else (short + 1) // 2 if SHORT else whole
+    return int(asked) if asked.isdigit() else -(-short // 3) if SHORT else whole
 
 
 class Screen:
