@@ -16,9 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from reenact.adapters.deadlines import pause
 from reenact.adapters.locks import unit_of
-from reenact.adapters.process_activity import StandStill
+from reenact.adapters.process_turns import await_turn
 from reenact.adapters.readiness import resting
 from reenact.adapters.stdlib import callers, early
 from reenact.core import system
@@ -27,9 +26,6 @@ from reenact.core.model.event import FILE_LOCK, OPTIONS
 
 _FOR_CALLER = {"fasteners", "filelock", "portalocker"}
 """Packages that lock a file for their caller."""
-
-_FIRST, _LONGEST = 0.0002, 0.02
-"""Seconds before the second look at whose turn it is, and the longest between two looks."""
 
 
 class _Ways(NamedTuple):
@@ -132,7 +128,7 @@ class _FileTurns:
         if self._is_ordered():
             run.turnstile.live_begins()
             try:
-                number = self._await_turn()
+                number = await_turn(self._scope, self._name, self._count, "a file's lock")
                 wait()
             finally:
                 run.turnstile.live_ends()
@@ -140,8 +136,8 @@ class _FileTurns:
             return
         try:
             attempt()
-        except BlockingIOError:
-            # Another process of the run, or of this replay, holds it.
+        except (BlockingIOError, PermissionError):
+            # Another process of the run, or of this replay, holds it: systems name that by either error.
             with resting():
                 wait()
         self._taken(None)
@@ -152,24 +148,6 @@ class _FileTurns:
         if not run.replaying or run.handler.gone_live or run.family is None or self._scope.call is not None:
             return False
         return run.family.taker(self._name, 1) is not None
-
-    def _await_turn(self) -> int | None:
-        """Wait for the turn of this thread; return its recorded number, None after the last turn."""
-        handler, unit, family = self._scope.run.handler, unit_of(self._scope).path, self._scope.run.family
-        assert family is not None
-        seconds, still = _FIRST, StandStill(joined="/" in self._scope.run.root.path)
-        while (taker := family.taker(self._name, self._count() + 1)) is not None:
-            if taker[0] == unit or handler.gone_live:
-                return taker[1]
-            if handler.poison is not None:
-                raise handler.poison
-            if still.found():
-                raise handler.refuse(
-                    unit, f"a file's lock was taken by {taker[0]} before when it was recorded"
-                )
-            pause(seconds)
-            seconds = min(seconds * 1.5, _LONGEST)
-        return None
 
     def _taken(self, number: int | None) -> None:
         run = self._scope.run

@@ -19,18 +19,15 @@ from sys import _getframe
 from types import FrameType
 from typing import Any
 
-from reenact.adapters.deadlines import Deadline, deadline, pause, seconds_of
+from reenact.adapters.deadlines import Deadline, deadline, seconds_of
 from reenact.adapters.hooks import Replace
 from reenact.adapters.lock_names import name_of_lock
 from reenact.adapters.locks import unit_of
-from reenact.adapters.process_activity import StandStill
+from reenact.adapters.process_turns import await_turn
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Scope, entered
-
-_FIRST, _LONGEST = 0.0002, 0.02
-"""Seconds before the second look at the count, and the longest between two looks."""
 
 _CARRIERS = {
     multiprocessing.context.__file__,
@@ -116,7 +113,7 @@ class _Order:
         if scope.run.replaying and not scope.run.handler.gone_live and scope.run.family is not None:
             scope.run.turnstile.live_begins()
             try:
-                self._await_turn(scope)
+                await_turn(scope, self.name, lambda: int(self.shared[0]), "a lock of multiprocessing")
                 real()
             finally:
                 scope.run.turnstile.live_ends()
@@ -132,23 +129,6 @@ class _Order:
         if self.shared[1] != mark:
             self.shared[1] = mark
             scope.run.handler.locked(unit, self.name, self.shared[0])
-
-    def _await_turn(self, scope: Scope) -> None:
-        handler, family, unit = scope.run.handler, scope.run.family, unit_of(scope)
-        assert family is not None
-        seconds, still = _FIRST, StandStill(joined="/" in scope.run.root.path)
-        while (taker := family.taker(self.name, self.shared[0] + 1)) is not None and taker[0] != unit.path:
-            if handler.gone_live:
-                return
-            if handler.poison is not None:
-                raise handler.poison
-            if still.found():
-                raise handler.refuse(
-                    unit.path,
-                    f"a lock of multiprocessing was taken by {taker[0]} before when it was recorded",
-                )
-            pause(seconds)
-            seconds = min(seconds * 1.5, _LONGEST)
 
 
 def _made(original: Callable[..., None], lock: Any, *args: Any, **options: Any) -> None:
