@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from reenact.core.files import databases
 from reenact.core.files.states import NOTHING, FileState
@@ -14,25 +13,11 @@ from reenact.core.files.trees import UNKNOWN, changes, first_states
 from reenact.core.model.log import CallRecord, Log, Received
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.cursor import thread_of
+from reenact.run.files.other_processes import OtherProcesses
 from reenact.run.files.path_state import bytes_of
 
 OUTER = frozenset(("model", "http", "input", "websocket", "mcp"))
 """Kinds of calls without the program's code inside: only other code changes files meanwhile."""
-
-
-class _Seen(NamedTuple):
-    """A state to which a process changed a path, or which it saw then.
-
-    It was changed between `began` and `time`.
-    """
-
-    began: float
-    time: float
-    state: FileState
-    own: bool
-    """The process's own code made the change."""
-    by_other: bool
-    """The same, of another process that runs again."""
 
 
 class RecordedChanges:
@@ -138,75 +123,14 @@ class RecordedChanges:
         return first_states(self.recording).get(path, NOTHING)
 
     def is_of_other_process(self, path: Path, number: int) -> bool:
-        """Return True if the change is that of another process of the run.
-
-        That process runs again and repeats its change, before or after the look. One that a tool starts may not run.
-        """
+        """Return True if the change is that of another process of the run, which repeats it."""
         change = self.all[number]
         unseen = change.how in ("command", "outside") or (change.how == "change" and change.within == UNKNOWN)
-        if not unseen or len(self.recording.logs) == 1:
-            return False
-        time, state = _offset(self.log) + change.t, change.states[path].timeless()
-        # The look began at `time`, and had ended when the next event of this process was written.
-        until = _next(self._look_times, time)
-        if any(began <= until and time <= ended for began, ended in self._first_changes.get(path, ())):
-            # A file that the other process was making: it may be there, and empty.
-            return True
-        seen = self._by_all.get(path, [])
-        made = [each for each in seen if each.by_other and each.state == state and each.began <= until]
-        before = max((each.time for each in made if each.time <= time), default=None)
-        later = min((each.time for each in made if each.time > time), default=None)
-        owned = {each.state for each in seen if each.own}
-        return any(
-            not any(
-                min(when, time) < each.time < max(when, time)
-                for each in seen
-                if each.state != state and (each.own or each.state not in owned)
-            )
-            for when in (before, later)
-            if when is not None
-        )
+        return unseen and len(self.recording.logs) > 1 and self._others.made(path, change)
 
     @cached_property
-    def _look_times(self) -> list[float]:
-        """The times of this process's calls, outcomes and looks at files, in order."""
-        return sorted([*_call_times(self.log), *(_offset(self.log) + time for time in self._times)])
-
-    @cached_property
-    def _by_all(self) -> dict[Path, list[_Seen]]:
-        """Return the states to which each path was changed, with their times."""
-        found: dict[Path, list[_Seen]] = {}
-        for log in self.recording.logs:
-            other = log is not self.log and "#" not in log.process
-            times = _call_times(log)
-            for change in changes(log):
-                if change.how == "first":
-                    continue
-                own = change.how in ("change", "end") and change.within != UNKNOWN
-                time = _offset(log) + change.t
-                began = _last_before(times, time) if own else time
-                for path, state in change.states.items():
-                    found.setdefault(path, []).append(
-                        _Seen(began, time, state.timeless(), own, own and other)
-                    )
-        return found
-
-    @cached_property
-    def _first_changes(self) -> dict[Path, list[tuple[float, float]]]:
-        """Return the times at which other processes began and ended their first change of a path."""
-        found: dict[Path, list[tuple[float, float]]] = {}
-        for log in self.recording.logs:
-            if log is self.log or "#" in log.process:
-                continue
-            began: dict[Path, float] = {}
-            for change in changes(log):
-                time = _offset(log) + change.t
-                if change.how == "first" and change.within != UNKNOWN:
-                    began.update(dict.fromkeys(change.states, time))
-                elif change.how in ("change", "end") and change.within != UNKNOWN:
-                    for path in change.states.keys() & began.keys():
-                        found.setdefault(path, []).append((began.pop(path), time))
-        return found
+    def _others(self) -> OtherProcesses:
+        return OtherProcesses(self.recording, self.log)
 
     def database(self, path: Path, number: int) -> tuple[Path, bytes] | None:
         """Return the database of a path and its content after a change.
@@ -228,28 +152,6 @@ class RecordedChanges:
             yield call.number
             above = call.within
             call = self.log.calls.get(above) if above is not None and above < call.number else None
-
-
-def _call_times(log: Log) -> list[float]:
-    """Return the times of a process's calls and outcomes, in order."""
-    times = [call.began for call in log.calls.values()]
-    times += [float(call.outcome["t"]) for call in log.calls.values() if call.outcome is not None]
-    offset = _offset(log)
-    return sorted(offset + time for time in times)
-
-
-def _last_before(times: Sequence[float], time: float) -> float:
-    position = bisect_left(times, time)
-    return times[position - 1] if position else 0.0
-
-
-def _next(times: Sequence[float], time: float) -> float:
-    position = bisect_right(times, time)
-    return times[position] if position < len(times) else float("inf")
-
-
-def _offset(log: Log) -> float:
-    return float(log.opened.get("offset", 0.0))
 
 
 def apart(recording: RecordedRun) -> bool:
