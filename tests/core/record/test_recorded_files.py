@@ -24,6 +24,7 @@ from reenact.core.files.restore import restore
 from reenact.core.files.states import FileState
 from reenact.core.model.event import Effect
 from reenact.core.query.recorded_run import RecordedRun
+from reenact.core.record import walk
 from reenact.core.record.file_events import FileEvents
 from reenact.core.record.places import Place
 from reenact.errors import UsageError
@@ -452,6 +453,31 @@ def test_a_command_s_changes_belong_to_its_effect(folder: Path) -> None:
     }  # fmt: skip
     commands = [change for change in trees.changes(recording.logs[0]) if change.how == "command"]
     assert {change.call for change in commands} == {2}
+
+
+def test_a_folder_that_grows_too_large_leaves_the_others_recorded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walk, "MOST", 5)
+    (folder / "kept.txt").write_text("before")
+
+    def program() -> None:
+        made = tempfile.mkdtemp()
+        try:
+            subprocess.run(f"touch {made}/1 {made}/2; echo 1 > kept.txt", shell=True, check=True)
+            subprocess.run(
+                f"touch {made}/3 {made}/4 {made}/5 {made}/6; echo 2 > kept.txt", shell=True, check=True
+            )
+            subprocess.run("echo 3 > kept.txt", shell=True, check=True)
+        finally:
+            shutil.rmtree(made)
+
+    recording = _recorded(program)
+    states = [trees.states_at(recording, step) for step in (1, 2, 3)]
+    assert [_content(recording, state)["kept.txt"] for state in states] == ["1\n", "2\n", "3\n"]
+    assert [path.name for path in states[0]].count("1") == 1
+    notes = [note["text"] for note in recording.logs[0].notes if "files that commands change" in note["text"]]
+    assert len(notes) == 1
 
 
 def test_a_command_that_changes_nothing_leaves_no_entry(folder: Path) -> None:

@@ -85,7 +85,7 @@ class CommandChanges:
         """Return True if a command, and not the program itself, changes a path."""
         return self.begun and (path not in self.own or self.writes(path))
 
-    def changes_now(self, path: str) -> bool:
+    def is_changing(self, path: str) -> bool:
         """Return True if a running command, and not the program itself, changes a path."""
         return self.writes(path) or (self.running > 0 and self.may_change(path))
 
@@ -95,7 +95,9 @@ class CommandChanges:
 
     def begin(self) -> None:
         """Walk before the first command."""
-        self._walk = FolderWalk(self._places, self._keeper.read, self._known.made_elsewhere)
+        self._walk = FolderWalk(
+            self._places, self._keeper.read, self._known.made_elsewhere, self._keeper.note
+        )
         try:
             self._walk.begin()
         except WalkTooLarge as error:

@@ -128,10 +128,10 @@ class KnownFiles:
             known.place
             for known in self
             if known.first.kind == "none" and known.state.kind == "folder"
-            and self._places.is_elsewhere(known.place) and not self.is_in_made(known.place.path)
+            and self._places.is_elsewhere(known.place) and not self.is_below_made_folder(known.place.path)
         ]  # fmt: skip
 
-    def is_in_made(self, path: str) -> bool:
+    def is_below_made_folder(self, path: str) -> bool:
         """Return True if a path lies in a folder that did not exist before the run."""
         above = os.path.dirname(path)
         while above != os.path.dirname(above):

@@ -303,7 +303,7 @@ class FileRecorder:
             return changed
         state, mark = self._known.state(place)
         # Unseen code has made what is in a folder that the run has made.
-        first = NOTHING if self._known.is_in_made(place.path) else state
+        first = NOTHING if self._known.is_below_made_folder(place.path) else state
         known = self._known.add(place, first, state, mark)
         known.announced = within != UNKNOWN
         self._events.write("first", {place: first}, within=within)
@@ -364,7 +364,7 @@ class FileRecorder:
                 continue
             if self._known.renew(known):
                 within = self._dirty.get(path, UNKNOWN)
-                by_command = path not in self._dirty and self._commands.changes_now(path)
+                by_command = path not in self._dirty and self._commands.is_changing(path)
                 made = changed.setdefault(("command" if by_command else how, within), {})
                 made[known.place] = known.state
         self._dirty.clear()

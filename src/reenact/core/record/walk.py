@@ -13,6 +13,8 @@ from reenact.core.record.places import Place, Places
 MOST = 100_000
 """The maximum number of files; with more, changes by commands are not recorded."""
 
+_TOO_LARGE = f"the files that commands change are not recorded: {{}} has more than {MOST} files"
+
 _FILE, _ALL, _COUNT = 256 << 10, 16 << 20, 10_000
 _OBJECTS = "/.git/objects/"
 
@@ -28,6 +30,7 @@ class FolderWalk:
         places: The folders.
         read: Returns the bytes of a file, up to a number of them.
         made: Returns the folders elsewhere that the program has made.
+        note: Notes for readers of the recording that one of these is too large.
 
     Attributes:
         content: The bytes of small files as they were before the first command.
@@ -35,12 +38,20 @@ class FolderWalk:
     """
 
     def __init__(
-        self, places: Places, read: Callable[[str, int], bytes], made: Callable[[], Iterable[Place]]
+        self,
+        places: Places,
+        read: Callable[[str, int], bytes],
+        made: Callable[[], Iterable[Place]],
+        note: Callable[[str], None],
     ) -> None:
         self._places = places
-        self._read, self._made = read, made
-        self._tops = {root: Place(root, ".", root) for root in places.roots}
-        """The folders that are walked, by their paths."""
+        self._read, self._find_made, self._note = read, made, note
+        self._roots = {root: Place(root, ".", root) for root in places.roots}
+        self._made: dict[str, Place] = {}
+        """The folders elsewhere that the last walk has entered."""
+        self._too_large: set[str] = set()
+        self._tops = self._roots
+        """The folders of the last two walks, by their paths."""
         self._marks: dict[str, Mark] | None = None
         self.content: dict[str, bytes] = {}
         self.targets: dict[str, str] = {}
@@ -72,8 +83,12 @@ class FolderWalk:
         self._marks = None
         now = self._marks = self._walked()
         differing = {path for path, mark in now.items() if before.get(path) != mark}
-        for path in sorted(differing | (before.keys() - now.keys())):
+        gone = {path for path in before.keys() - now.keys() if not self._is_left_out(path)}
+        for path in sorted(differing | gone):
             yield self._place(path), before.get(path), now.get(path)
+
+    def _is_left_out(self, path: str) -> bool:
+        return any(path.startswith(f"{folder}/") for folder in self._too_large)
 
     def before(self, path: str) -> tuple[bool, Mark | None]:
         """Return True if a path differs from the last walk, with its mark then."""
@@ -96,20 +111,33 @@ class FolderWalk:
         return self._marks is not None and path in self._marks
 
     def _walked(self) -> dict[str, Mark]:
+        made = {place.path: place for place in self._find_made() if place.path not in self._too_large}
+        self._tops = self._roots | self._made | made
+        self._made = made
         found: dict[str, Mark] = {}
-        self._tops.update((place.path, place) for place in self._made())
-        for top in self._tops.values():
-            pending = [top]
-            while pending:
-                folder = pending.pop()
-                with suppress(OSError), os.scandir(folder.path) as entries:
-                    for entry in entries:
-                        self._entry(folder, entry, found, pending)
-                if len(found) > MOST:
-                    raise WalkTooLarge(
-                        f"the files that commands change are not recorded: {top.path} has more than {MOST} files"
-                    )
+        for root in self._roots.values():
+            if not self._enter(root, found):
+                raise WalkTooLarge(_TOO_LARGE.format(root.path))
+        for top in made.values():
+            inside: dict[str, Mark] = {}
+            if self._enter(top, inside):
+                found |= inside
+            else:
+                self._too_large.add(top.path)
+                self._note(_TOO_LARGE.format(top.path))
         return found
+
+    def _enter(self, top: Place, found: dict[str, Mark]) -> bool:
+        """Find what is below a folder. Return False if there are more files than are recorded."""
+        pending = [top]
+        while pending:
+            folder = pending.pop()
+            with suppress(OSError), os.scandir(folder.path) as entries:
+                for entry in entries:
+                    self._entry(folder, entry, found, pending)
+            if len(found) > MOST:
+                return False
+        return True
 
     def _entry(
         self, folder: Place, entry: os.DirEntry[str], found: dict[str, Mark], pending: list[Place]

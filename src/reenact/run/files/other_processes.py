@@ -1,7 +1,7 @@
 """Tell the changes of files by commands from those by other processes of the run.
 
-One look of a process may find both. Processes look at their files at different times. So each change has an interval: it was made between the last event of
-its process and the look that found it.
+One look of a process may find both, and processes look at their files at different times. So each change has an
+interval: it was made between the last event of its process and the look that found it.
 """
 
 from __future__ import annotations
