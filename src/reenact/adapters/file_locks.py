@@ -29,7 +29,7 @@ _FOR_CALLER = {"fasteners", "filelock", "portalocker"}
 
 
 class _Ways(NamedTuple):
-    """The way in which a lock is taken: without waiting or not, and how to wait, and try."""
+    """The way in which the program takes a lock: if it only tries, and the flags for either."""
 
     tries: bool
     waiting: int

@@ -120,7 +120,7 @@ class Handler:
     # -- locks -----------------------------------------------------------------------------------------------
 
     def locked(self, scope: Scope, lock: str, count: int | None) -> None:
-        """Note that a lock passes to another thread or job, its `count`th holder (None: now)."""
+        """Note that a thread or job takes a lock, as its `count`th holder; None: count the time."""
 
     @property
     def locks(self) -> LockOrder:
