@@ -61,6 +61,7 @@ STANDARD = (
     "reenact.adapters.stdlib.file_status",
     "reenact.adapters.stdlib.folders",
     "reenact.adapters.file_locks",
+    "reenact.adapters.file_turns",
     "reenact.adapters.stdlib.named_pipes",
     "reenact.adapters.stdlib.unseen",
     "reenact.adapters.stdlib.signals",

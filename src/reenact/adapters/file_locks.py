@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from reenact.adapters.locks import unit_of
-from reenact.adapters.process_turns import await_turn
+from reenact.adapters.process_turns import await_lock
 from reenact.adapters.readiness import resting
 from reenact.adapters.stdlib import callers, early
 from reenact.core import system
@@ -128,11 +128,11 @@ class _FileTurns:
         if self._is_ordered():
             run.turnstile.live_begins()
             try:
-                number = await_turn(self._scope, self._name, self._count, "a file's lock")
+                turn = await_lock(self._scope, self._name, self._count, "a file's lock")
                 wait()
             finally:
                 run.turnstile.live_ends()
-            self._taken(number)
+            self._taken(None if turn is None else turn.number)
             return
         try:
             attempt()
@@ -173,7 +173,7 @@ class _FileTurns:
         run = self._scope.run
         if not run.replaying or run.family is None:
             return None
-        folder = run.family.exchange()
+        folder = run.family.exchange("turns")
         return None if folder is None else folder / self._name.replace(":", "-")
 
 

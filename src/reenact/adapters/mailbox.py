@@ -36,7 +36,9 @@ class Mailbox:
     def of(cls, family: Family | None, descriptor: int) -> Mailbox:
         """Return the mailbox of an open pipe or socket."""
         status = os.fstat(descriptor)
-        return cls(None if family is None else family.exchange(), f"{status.st_dev:x}-{status.st_ino:x}")
+        return cls(
+            None if family is None else family.exchange("messages"), f"{status.st_dev:x}-{status.st_ino:x}"
+        )
 
     def leave(self, mark: str, data: bytes) -> None:
         """Leave a message for the process that is to get it."""

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
+from reenact.core.boundary import entered
 from reenact.core.system import monotonic
 
 _QUIET = 10.0
@@ -67,8 +68,15 @@ class StandStill:
 
 
 def has_children() -> bool:
-    """Return True if this process has started another one that still runs."""
-    return bool(_children(os.getpid()))
+    """Return True if a process that this one has started still runs."""
+    with entered(None):
+        return any(_runs(number) for number in _children(os.getpid()))
+
+
+def _runs(number: int) -> bool:
+    with suppress(OSError, IndexError):
+        return _status(Path(f"/proc/{number}/stat"))[0] != b"Z"
+    return False
 
 
 def _seen(parent: int, waiting: Iterable[int] = ()) -> dict[int, tuple[float, bool]]:
@@ -78,16 +86,17 @@ def _seen(parent: int, waiting: Iterable[int] = ()) -> dict[int, tuple[float, bo
         By a process's number its seconds on a processor, and True if one of its threads is ready to run or waits for
         a disk.
     """
-    here = os.getpid()
-    numbers = {here, *_children(here)}
-    looking = {str(thread) for thread in (threading.get_native_id(), *waiting)}
-    if parent > 1:
-        numbers |= {parent, *_children(parent)}
-    seen = {here: (0.0, False)}
-    for number in numbers:
-        with suppress(OSError, ValueError, IndexError):
-            words = _status(Path(f"/proc/{number}/stat"))
-            seen[number] = (int(words[11]) + int(words[12])) / 100, _is_ready(number, looking)
+    with entered(None):
+        here = os.getpid()
+        numbers = {here, *_children(here)}
+        looking = {str(thread) for thread in (threading.get_native_id(), *waiting)}
+        if parent > 1:
+            numbers |= {parent, *_children(parent)}
+        seen = {here: (0.0, False)}
+        for number in numbers:
+            with suppress(OSError, ValueError, IndexError):
+                words = _status(Path(f"/proc/{number}/stat"))
+                seen[number] = (int(words[11]) + int(words[12])) / 100, _is_ready(number, looking)
     return seen
 
 

@@ -23,7 +23,7 @@ from reenact.adapters.deadlines import Deadline, deadline, seconds_of
 from reenact.adapters.hooks import Replace
 from reenact.adapters.lock_names import name_of_lock
 from reenact.adapters.locks import unit_of
-from reenact.adapters.process_turns import await_turn
+from reenact.adapters.process_turns import await_lock
 from reenact.adapters.readiness import resting
 from reenact.adapters.scopes import listening
 from reenact.adapters.stdlib import callers
@@ -113,7 +113,7 @@ class _Order:
         if scope.run.replaying and not scope.run.handler.gone_live and scope.run.family is not None:
             scope.run.turnstile.live_begins()
             try:
-                await_turn(scope, self.name, lambda: int(self.shared[0]), "a lock of multiprocessing")
+                await_lock(scope, self.name, lambda: int(self.shared[0]), "a lock of multiprocessing")
                 real()
             finally:
                 scope.run.turnstile.live_ends()

@@ -45,6 +45,7 @@ class RecordedProcesses(Family):
         self.plan = plan
         self._join = join
         self._spawned: dict[str, str] = {}
+        self.several = "/" in run.root.path
 
     @property
     def folder(self) -> Path | None:
@@ -58,6 +59,7 @@ class RecordedProcesses(Family):
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         path = scope.child(name).path
+        self.several = True
         self._recorder.spawned(scope, path, command)
         if command:
             # A fork without events was killed before its first one.

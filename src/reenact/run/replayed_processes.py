@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 from reenact.adapters.mailbox import MESSAGE, SHARED
 from reenact.core import system
-from reenact.core.boundary import Family, Run, Scope, entered
+from reenact.core.boundary import Family, RecordedTake, Run, Scope, entered
 from reenact.core.model.divergence import Verdict, verdict_of
-from reenact.core.model.event import FILE_LOCK, Effect
+from reenact.core.model.event import Effect
 from reenact.core.model.log import Log, is_exec
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.replay.acts import act_of
@@ -24,6 +23,7 @@ from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
 from reenact.run.plan import Plan
 from reenact.run.recorded import POOL_WORKER, UNSET
+from reenact.run.recorded_turns import RecordedTurns
 from reenact.run.reports import reported
 
 _PATIENCE = 0.05
@@ -71,7 +71,8 @@ class ReplayedProcesses(Family):
         """Set when a process has ended; workers of pools are not watched."""
         self._own: str | None = None
         self._drawn: dict[str, frozenset[Any]] = {}
-        self._takers: dict[str, list[tuple[float, str, int]]] = {}
+        self._turns = RecordedTurns(recording)
+        self.several = "/" in run.root.path
 
     @property
     def folder(self) -> Path:
@@ -107,6 +108,7 @@ class ReplayedProcesses(Family):
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""
         path = scope.child(name).path
+        self.several = True
         known = path in self._log.spawned
         if known:
             self.started.append(path)
@@ -144,23 +146,11 @@ class ReplayedProcesses(Family):
             self.plan = replaced(self.plan, report=self._own)
         return Path(self.plan.report)
 
-    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
-        found = self._takers.get(lock)
-        if found is None:
-            found = self._takers[lock] = sorted(
-                (_offset(log) + number if lock.startswith(FILE_LOCK) else number, at, number)
-                for log in self.recording.logs
-                for (name, number), (at, _) in log.locked.items()
-                if name == lock
-            )
-        if lock.startswith(FILE_LOCK):
-            # Each take has a line, with its time.
-            return found[count - 1][1:] if count <= len(found) else None
-        place = bisect_right(found, (count, chr(0x10FFFF)))
-        return found[place - 1][1:] if place else None
+    def taker(self, lock: str, count: int) -> RecordedTake | None:
+        return self._turns.taker(lock, count)
 
-    def exchange(self) -> Path:
-        folder = self._reports() / "messages"
+    def exchange(self, what: str) -> Path:
+        folder = self._reports() / what
         with entered(None):
             folder.mkdir(mode=0o700, exist_ok=True)
         return folder
@@ -206,6 +196,7 @@ class ReplayedProcesses(Family):
 
     def finish(self) -> None:
         """End the run: recorded processes that were not started are missing."""
+        self._run.turnstile.settle()
         replayer = self._replayer
         if replayer.gone_live or replayer.poison is not None:
             return
@@ -270,8 +261,3 @@ def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:
 def _of_pool(path: str | None) -> bool:
     """Return True for a worker of a pool: it works only during its jobs (`process_pools.py`)."""
     return path is not None and path.rpartition("/")[2].startswith("proc:_process_worker.")
-
-
-def _offset(log: Log) -> float:
-    """Return the microseconds between the beginnings of the recording and of a process's part."""
-    return float(log.opened.get("offset", 0.0)) * 1e6

@@ -164,6 +164,7 @@ def test_a_process_that_ended_before_the_step_replays_its_own_file(shell, begun,
         forked = shell.run("fork", recording.id, "--at", at)
         assert forked.status == 0, forked.err
         fork = shell.last()
+        assert fork.steps[at - 1].call.began >= recording.steps[at - 1].call.began
         assert tree(shell.folder) == before
         assert len(fork.logs) == len(recording.logs)
         lines = done.out.splitlines()

@@ -60,7 +60,7 @@ def _replace(
         asking = _asks(scope, sys._getframe(1))
         if not asking or scope.tool is None:
             path = args[0] if args else ""
-            told = file_uses.looked_up(path, lambda: original(*args, **options))
+            told = file_uses.looked_up(path, lambda: original(*args, **options), ordered=asking)
             return timed(scope, told, path) if asking else told
         # What is asked in a way that fails of itself (no path, a closed file) is the program's own error.
         found = draw(f"file:{name}", lambda: _answer(original, args, options, written))

@@ -51,13 +51,25 @@ def opens_pipe(path: str) -> None:
     """Note that the program opens a named pipe that it has made; `named_pipes` replaces this."""
 
 
+def before(*paths: str, writes: bool, names: bool = False) -> None:
+    """Note that the program is about to use files; `file_turns` replaces this."""
+
+
+def begins(seen: int | None = None) -> None:
+    """Note that the noted use begins, or that a look has found a file of that number; as above."""
+
+
+_UNRECORDED = FileSensor()
+"""Takes the uses in the replayed part of a fork, whose order counts."""
+
+
 def heard(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> None:
     """Tell the run of the program of a use of files."""
-    scope = current()
-    sensor = scope.run.files if scope is not None else None
-    if sensor is None or frame is None or sensor.busy or _ours(frame):
+    sensor = _sensor(hidden=True)
+    if sensor is None or frame is None or _ours(frame):
         return
     _HEARD[event](sensor, arguments, frame)
+    begins()
 
 
 def _ours(frame: FrameType | None) -> bool:
@@ -73,10 +85,25 @@ def _ours(frame: FrameType | None) -> bool:
     return False
 
 
-def looked_up(path: Any, look: Callable[[], T]) -> T:
-    """Return what the program is told of a path, once the run has the state that it is told of."""
+def looked_up(path: Any, look: Callable[[], T], *, ordered: bool) -> T:
+    """Return what the program is told of a path, once the run has the state that it is told of.
+
+    An `ordered` look comes in its turn among those of the run's processes.
+    """
     sensor = _sensor()
-    return look() if sensor is None or isinstance(path, int) else _told(look, sensor.asked, os.fsdecode(path))
+    if sensor is None or isinstance(path, int):
+        return look()
+    name = os.fsdecode(path)
+    if not ordered:
+        return _told(look, sensor.asked, name)
+    before(name, writes=False)
+    try:
+        found = _told(look, sensor.asked, name)
+    except OSError:
+        begins(0)
+        raise
+    begins(getattr(found, "st_ino", None))
+    return found
 
 
 def listed(folder: Any, look: Callable[[], T]) -> T:
@@ -85,9 +112,14 @@ def listed(folder: Any, look: Callable[[], T]) -> T:
     return look() if sensor is None or name is None else _told(look, sensor.listed_again, name)
 
 
-def _sensor() -> FileSensor | None:
+def _sensor(*, hidden: bool = False) -> FileSensor | None:
+    """Return what is told of the running code's files; with `hidden`, also inside of a leaf."""
     scope = current()
-    sensor = None if scope is None or scope.hidden else scope.run.files
+    if scope is None or (scope.hidden and not hidden):
+        return None
+    sensor, family = scope.run.files, scope.run.family
+    if sensor is None and scope.run.replaying and family is not None and family.several:
+        return _UNRECORDED
     return None if sensor is None or sensor.busy else sensor
 
 
@@ -143,6 +175,7 @@ def _opened(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
     if pipes and os.path.abspath(name) in pipes:  # noqa: PTH100 - links are not followed
         opens_pipe(name)
     writes = _writes(mode, flags)
+    before(name, writes=writes)
     if writes:
         _tell_own(sensor, frame, name)
     sensor.used(name, writes=writes)
@@ -175,6 +208,7 @@ def _writes(mode: object, flags: object) -> bool:
 def _listed(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     name = named(arguments[0])
     if name is not None and not _imports(frame):
+        before(name, writes=False)
         sensor.listed(name)
 
 
@@ -188,6 +222,7 @@ def _changed(*places: tuple[int, int | None]) -> Callable[[FileSensor, tuple[Any
         for at, folder in places:
             name = _within(arguments, at, folder)
             if name is not None:
+                before(name, writes=True, names=True)
                 _tell_own(sensor, frame, name)
                 sensor.used(name, writes=True)
 
@@ -197,6 +232,7 @@ def _changed(*places: tuple[int, int | None]) -> Callable[[FileSensor, tuple[Any
 def _moved(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
     if source is not None and target is not None:
+        before(source, target, writes=True, names=True)
         _tell_own(sensor, frame, source, target)
         sensor.changes_tree(source, target)
 
@@ -205,6 +241,7 @@ def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
     source, target = _within(arguments, 0, 2), _within(arguments, 1, 3)
     if source is not None and target is not None:
         # A change of one is a change of the other from here on.
+        before(source, target, writes=True, names=True)
         _tell_own(sensor, frame, source, target)
         sensor.used(source, writes=True)
         sensor.used(target, writes=True)
@@ -213,6 +250,7 @@ def _linked(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) ->
 def _deleted(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) -> None:
     name = _within(arguments, 0, 1)
     if name is not None:
+        before(name, writes=True, names=True)
         _tell_own(sensor, frame, name)
         sensor.changes_tree(name)
 
@@ -222,6 +260,7 @@ def _database(sensor: FileSensor, arguments: tuple[Any, ...], frame: FrameType) 
     if not name or ":memory:" in name or "mode=memory" in name:
         return
     name = name.removeprefix("file:").partition("?")[0]
+    before(name, writes=True)
     _tell_own(sensor, frame, name)
     sensor.opens_database(name)
 

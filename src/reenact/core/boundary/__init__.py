@@ -9,7 +9,7 @@ from reenact.core.boundary.arrival import arrive, live_now
 from reenact.core.boundary.call import Call
 from reenact.core.boundary.current import current, entered, span
 from reenact.core.boundary.inside import ToolInside
-from reenact.core.boundary.lock_order import NO_ORDER, LockOrder
+from reenact.core.boundary.lock_order import NO_ORDER, LockOrder, RecordedTake
 from reenact.core.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.core.boundary.reporting import areporting, reporting
 from reenact.core.boundary.scope import Family, Handler, Run, Scope
@@ -25,6 +25,7 @@ __all__ = [
     "Family",
     "Handler",
     "LockOrder",
+    "RecordedTake",
     "RecordingTurnstile",
     "Run",
     "Scope",

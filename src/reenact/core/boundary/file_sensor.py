@@ -7,12 +7,13 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 
-class FileSensor(Protocol):
-    """Called before each use of a file, by any thread."""
+class FileSensor:
+    """Called before each use of a file, by any thread. This one takes no note of any."""
 
     @property
     def busy(self) -> bool:
         """True if it must not be called now: it is opening files itself, or the process has forked."""
+        return False
 
     def used(self, path: str, *, writes: bool = False) -> None:
         """Note that the program reads a path, or changes it."""
@@ -28,6 +29,7 @@ class FileSensor(Protocol):
 
         Return True if a running command had changed it: the caller then reads it once more.
         """
+        return False
 
     def listed(self, path: str) -> None:
         """Note that the program lists a folder."""
@@ -37,6 +39,7 @@ class FileSensor(Protocol):
 
         Return True if a running command had changed its names: the caller then lists it once more.
         """
+        return False
 
     def changes_tree(self, path: str, to: str = "") -> None:
         """Note that a file or folder is deleted or moved with all that is in it."""
@@ -46,6 +49,7 @@ class FileSensor(Protocol):
 
     def keeps(self, path: str, *, listed: bool = False) -> bool:
         """Return True if a used path's content is recorded; `listed`: the names in a folder."""
+        return False
 
     def locks(self, descriptor: int) -> None:
         """Note that an open file is locked."""

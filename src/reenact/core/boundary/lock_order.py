@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+
+class RecordedTake(NamedTuple):
+    """A recorded take of what processes share.
+
+    Attributes:
+        path: The path of the thread or job that took it.
+        number: The number in its line.
+        name: The name in its line: the lock's, or that of a use of files.
+    """
+
+    path: str
+    number: int
+    name: str
+
 
 class LockOrder:
     """No recorded order: each thread takes a lock as it comes."""

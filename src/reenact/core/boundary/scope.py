@@ -19,7 +19,7 @@ from reenact.core.boundary.entry import TrackedState
 from reenact.core.boundary.file_sensor import FileSensor, RedirectedView
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
-from reenact.core.boundary.lock_order import NO_ORDER, LockOrder
+from reenact.core.boundary.lock_order import NO_ORDER, LockOrder, RecordedTake
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
@@ -98,10 +98,7 @@ class Handler:
         )
 
     def stands_still(self, address: str, waits: str) -> BaseException:
-        """Return the divergence of a program that stands still.
-
-        `waits` names the waits that nothing can end, with their lines.
-        """
+        """Return the divergence of a program that stands still in `waits`, named with their lines."""
         return self.refuse(address, f"the program stands still: {waits}")
 
     # -- reads and timers ------------------------------------------------------------------------------------
@@ -185,6 +182,9 @@ class Handler:
 class Family(ABC):
     """Makes the processes that a program starts part of its run."""
 
+    several = False
+    """True if the run has, or has had, another process than this one."""
+
     @property
     def folder(self) -> Path | None:
         """The folder of the recording that is written or replayed, if there is one."""
@@ -202,12 +202,12 @@ class Family(ABC):
         """Return True if the process about to be started was recorded. Counts nothing."""
         return True
 
-    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
-        """Return the `count`th recorded taker of a lock: its path, and the number in its line."""
+    def taker(self, lock: str, count: int) -> RecordedTake | None:
+        """Return the `count`th recorded take of a lock, or use of a file."""
         return None
 
-    def exchange(self) -> Path | None:
-        """Return the folder in which the processes of a replay leave messages for each other."""
+    def exchange(self, what: str) -> Path | None:
+        """Return the folder in which processes of a replay leave such things for each other."""
         return None
 
     def drawn(self, source: str) -> AbstractSet[Any]:

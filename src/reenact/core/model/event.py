@@ -44,6 +44,31 @@ OPTIONS = 8
 FILE_LOCK = "file:"
 """The beginning of the name of a file's lock: its takes have their times as numbers."""
 
+FILE_USE = "use:"
+"""The beginning of the name of a use of files, whose line is that of a lock.
+
+Its number is its time. The digests of the paths follow, joined by `+`, then `WRITES` or `READS`. Each has the number
+that the file had before, 0 for none, behind `=`; that of a folder in which a name changes has none. The bare beginning
+stands for all further uses of a process.
+"""
+
+READS, WRITES = ":r", ":w"
+"""The end of the name of a use of files: it changes nothing, or may change them."""
+
+
+def names_of(use: str) -> list[str]:
+    """Return the names of the single files in the name of a use of files; none for another lock."""
+    if not use.startswith(FILE_USE):
+        return []
+    return [f"{FILE_USE}{digest}" for digest, _ in files_of(use)]
+
+
+def files_of(use: str) -> list[tuple[str, str]]:
+    """Return the digests in the name of a use of files, each with the file's number or empty."""
+    parts = use.removeprefix(FILE_USE).partition(":")[0].split("+")
+    return [(digest, number) for digest, _, number in (part.partition("=") for part in parts)]
+
+
 TYPED = 3
 """The first number of the rules by which short values of secret fields are replaced."""
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from reenact.core.boundary import current, entered
-from reenact.core.boundary.file_sensor import RedirectedView
+from reenact.core.boundary.file_sensor import FileSensor, RedirectedView
 from reenact.core.files import databases
 from reenact.core.files.keeping import FileKeeper, mark_of, status_of
 from reenact.core.files.listing import names_below
@@ -28,7 +28,7 @@ from reenact.core.record.places import Place, Places
 from reenact.core.record.watched_files import WatchedFiles, open_files
 
 
-class FileRecorder:
+class FileRecorder(FileSensor):
     """Records the files that one process of a run uses.
 
     Args:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import get_ident
 from typing import TypeAlias
 
 from reenact.core.boundary import current
+from reenact.core.boundary.file_sensor import FileSensor
 from reenact.core.files import databases
 from reenact.core.files.states import FileState
 from reenact.core.query.recorded_run import RecordedRun
@@ -20,7 +21,7 @@ _Mark: TypeAlias = tuple[int, int, int] | None
 """Mode, size and time of change of a file; of a folder, its mode."""
 
 
-class ReplayedUses:
+class ReplayedUses(FileSensor):
     """Gets the same calls as a recorder of files, and notes the first change of each path.
 
     Args:
@@ -121,17 +122,6 @@ class ReplayedUses:
         """Return True for a path on scratch."""
         return self._covers(path)
 
-    def asked(self, path: str) -> bool:
-        """Do nothing: the program changes no file by this."""
-        return False
-
-    def listed(self, path: str) -> None:
-        """Do nothing: the program changes no file by this."""
-
-    def listed_again(self, path: str) -> bool:
-        """Do nothing: the program changes no file by this."""
-        return False
-
     def changes_tree(self, path: str, to: str = "") -> None:
         """Note a path, and the one that it moves to."""
         for each in filter(None, (path, to)):
@@ -140,18 +130,6 @@ class ReplayedUses:
     def opens_database(self, path: str) -> None:
         """Note a database."""
         self.used(path, writes=True)
-
-    def locks(self, descriptor: int) -> None:
-        """Do nothing: the program changes no file by this."""
-
-    def command_begins(self, writes: Collection[str] = ()) -> None:
-        """Do nothing: a replay answers commands."""
-
-    def command_printed(self) -> None:
-        """Do nothing: a replay answers commands."""
-
-    def command_ended(self, call: int | None, wrote: Collection[str] = ()) -> None:
-        """Do nothing: a replay answers commands."""
 
     def changed(
         self, recorded: Callable[[Path], Path], last: Mapping[Path, FileState]

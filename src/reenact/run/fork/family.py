@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any
 
 from reenact.adapters.process_activity import StandStill
-from reenact.core.boundary import Family, Run, Scope
+from reenact.core.boundary import Family, RecordedTake, Run, Scope
 from reenact.core.model.divergence import verdict_of
 from reenact.core.model.event import Effect
 from reenact.core.query.recorded_run import RecordedRun
@@ -63,6 +63,7 @@ class ForkProcesses(Family):
     ) -> None:
         self._run = run
         self._forker = forker
+        self.several = replayed.several
         self.replayed = replayed
         self._plan = plan
         self._recorded: RecordedProcesses | None = None
@@ -91,11 +92,11 @@ class ForkProcesses(Family):
     def knows(self, scope: Scope, name: str) -> bool:
         return self._forker.gone_live or self.replayed.knows(scope, name)
 
-    def taker(self, lock: str, count: int) -> tuple[str, int] | None:
+    def taker(self, lock: str, count: int) -> RecordedTake | None:
         return None if self._forker.gone_live else self.replayed.taker(lock, count)
 
-    def exchange(self) -> Path | None:
-        return None if self._forker.gone_live else self.replayed.exchange()
+    def exchange(self, what: str) -> Path | None:
+        return None if self._forker.gone_live else self.replayed.exchange(what)
 
     def drawn(self, source: str) -> AbstractSet[Any]:
         return self.replayed.drawn(source)
@@ -104,7 +105,7 @@ class ForkProcesses(Family):
         if self._forker.reached or not self.replayed.knows(scope, name):
             # After an edited answer, a process may be started with other arguments than recorded.
             self._forker.departs()
-        now = self._now
+        now, self.several = self._now, True
         if now is not self.replayed and not _joins(command):
             shown = " ".join(command) or name
             self._forker.act(Effect("process", shown[:200], {"command": list(command)}), scope)

@@ -30,6 +30,7 @@ class Sharing:
     def __init__(self, recorder: Recorder, lines: EventLines, log: Log, write: Callable[[int], bool]) -> None:
         self.written: dict[int, int | None] = {}
         self._shared: set[int] = set()
+        self._least = 0.0
         self._recorder = recorder
         self._lines = lines
         self._log = log
@@ -41,13 +42,14 @@ class Sharing:
         written = self._write(line)
         t = self._lines.time(line)
         if t is not None:
-            # Later times continue from there.
-            self._recorder.started = perf_counter() - t
+            # Later times continue from there; a line of files may come late.
+            self._recorder.started = perf_counter() - max(t, self._least)
         return written
 
     def go_on(self, t: float) -> None:
         """Write nothing with an earlier time from here on: the parent's processes had ended by then."""
-        self._recorder.started = perf_counter() - max(t, self._recorder.seconds())
+        self._least = max(t, self._recorder.seconds())
+        self._recorder.started = perf_counter() - self._least
 
     def _aside(self, line: int) -> None:
         """Write a line that comes along with others, once."""

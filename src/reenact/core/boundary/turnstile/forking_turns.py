@@ -89,6 +89,8 @@ class ForkingTurnstile(ReplayingTurnstile):
     # -- passing ---------------------------------------------------------------------------------------------
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if not self._open:
+            super().settle()
         if self.interrupt is not None and order is not None and not self._open:
             self.interrupt(order)
         with self._cond:
@@ -143,8 +145,7 @@ class ForkingTurnstile(ReplayingTurnstile):
         return not self._outstanding and not getattr(loop, "_scheduled", ()) and sockets <= 0
 
     def settle(self) -> None:
-        if self._open:
-            self._after.settle()
+        self._after.settle() if self._open else super().settle()
 
     def thread_started(self) -> None:
         self._after.thread_started() if self._open else super().thread_started()

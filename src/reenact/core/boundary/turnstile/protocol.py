@@ -42,6 +42,9 @@ class Turnstile(Protocol):
     It runs the handlers of signals that came before.
     """
 
+    on_settle: Callable[[], None]
+    """Called where the running thread reaches the boundary, blocks, or ends, in a replay."""
+
     def settle(self) -> None:
         """Report that the running thread has reached the boundary, blocks, or ends."""
 

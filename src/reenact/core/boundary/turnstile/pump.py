@@ -131,6 +131,7 @@ class _Base:
         self._latest: _Pump | None = None
         self.raced: Callable[[set[int]], None] | None = None
         self.interrupt: Callable[[int | None], None] | None = None
+        self.on_settle: Callable[[], None] = lambda: None
         self.expected: int | None = None
 
     @property

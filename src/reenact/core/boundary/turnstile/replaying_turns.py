@@ -77,6 +77,7 @@ class ReplayingTurnstile(_Base):
         self._coming = max(self._balance, 0)
 
     def thread_ends(self) -> None:
+        self.settle()
         with self._cond:
             self._alive.discard(get_ident())
             self._quiet.thread_ends()
@@ -88,6 +89,7 @@ class ReplayingTurnstile(_Base):
             self._jobs += 1
 
     def blocks(self, still: Callable[[], bool] | None = None) -> None:
+        self.settle()
         with self._cond:
             if still is None or still():
                 self._blocked.add(get_ident())
@@ -102,6 +104,7 @@ class ReplayingTurnstile(_Base):
             self._quiet.since = monotonic()
 
     def live_begins(self) -> None:
+        self.settle()
         with self._cond:
             self._outstanding += 1
             if running_loop() is None:
@@ -138,11 +141,13 @@ class ReplayingTurnstile(_Base):
                 self._quiet.since = monotonic()
             self._moved()
 
-    def settle(self) -> None: ...
+    def settle(self) -> None:
+        self.on_settle()
 
     # -- passing ---------------------------------------------------------------------------------------------
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        self.settle()
         if self.interrupt is not None and order is not None:
             self.interrupt(order)
         with self._cond:
@@ -157,12 +162,11 @@ class ReplayingTurnstile(_Base):
         self._mark(order)
 
     def queue(self, loop: asyncio.AbstractEventLoop, entry: _Entry) -> None:
+        self.settle()
         order, release, when = entry.order, entry.release, entry.when
-        if order is not None:
-            priority: float = order
-        else:
-            # A timer that the recording never saw fire comes after all that it did see; a live answer at once.
-            priority = LAST + when if when is not None else -1
+        # A timer that the recording never saw fire comes after all that it did see; a live answer at once.
+        unseen = LAST + when if when is not None else -1
+        priority: float = unseen if order is None else order
 
         def released() -> None:
             if when is not None:
