@@ -65,8 +65,9 @@ def names_of(use: str) -> list[str]:
 
 def files_of(use: str) -> list[tuple[str, str]]:
     """Return the digests in the name of a use of files, each with the file's number or empty."""
-    parts = use.removeprefix(FILE_USE).partition(":")[0].split("+")
-    return [(digest, number) for digest, _, number in (part.partition("=") for part in parts)]
+    parts = (part.partition("=") for part in use.removeprefix(FILE_USE).partition(":")[0].split("+"))
+    # Digests become names of files.
+    return [(digest, number) for digest, _, number in parts if digest.isascii() and digest.isalnum()]
 
 
 TYPED = 3
