@@ -487,6 +487,33 @@ def test_the_target_of_a_request_to_an_http_proxy_is_named(desk):
     )
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://page.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"host": "page.example"},
+    ],
+)
+def test_a_page_in_a_browser_gets_no_answer_and_is_not_recorded(desk, scripted, headers):
+    async def program(client):
+        done = await client.post("/answer", json={"q": "one"}, headers=headers)
+        return done.status_code, done.json()["error"]["type"]
+
+    assert desk.record(program) == (403, "page_refused")
+    assert (scripted.hits, list(desk.recording)) == (0, [])
+
+
+def test_a_page_in_a_browser_does_not_end_a_replay(desk):
+    async def visited(client):
+        await client.get("/answer", headers={"sec-fetch-site": "cross-site"})
+        return await ask(client, "one")
+
+    given = desk.record(asking("one"))
+    again, verdict = desk.replay(visited)
+    assert (again, verdict.faithful) == (given[0], True)
+
+
 def test_an_address_that_leads_nowhere_is_named(desk):
     async def program(client):
         done = await client.get(str(client.base_url.copy_with(path="/elsewhere")))

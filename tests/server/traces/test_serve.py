@@ -58,6 +58,17 @@ def test_metrics_are_for_this_machine_and_for_who_has_the_token(traces):
     assert far.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
+def test_a_page_in_a_browser_can_neither_write_traces_nor_read_metrics(traces):
+    client = client_of(traces)
+    page = {"Origin": "http://page.example:4318", "Host": "page.example:4318"}
+    answer = client.post("/v1/traces", content=spans("a" * 32), headers={**JSON, **page})
+    assert (answer.status_code, answer.json()["code"]) == (403, 7)
+    assert "a web page has sent this request" in answer.json()["message"]
+    assert traces.waiting == 0
+    assert client.get("/metrics", headers={"Host": "page.example:4318"}).status_code == 401
+    assert client.get("/metrics", headers={"Host": "localhost:4318"}).status_code == 200
+
+
 def test_a_disk_without_room_takes_nothing_and_says_when_to_come_again(traces, monkeypatch):
     client = client_of(traces)
     monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(5))

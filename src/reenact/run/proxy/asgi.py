@@ -26,6 +26,7 @@ from reenact.core import unpack
 from reenact.core.boundary import Call, areporting
 from reenact.core.model.event import Effect
 from reenact.errors import Halt
+from reenact.run.foreign_pages import from_foreign_page, has_public_name
 from reenact.run.proxy.providers import Route
 
 DEPARTED = 400
@@ -102,6 +103,10 @@ class _Proxy:
             hint = "" if path.startswith("/") else ": this is the address of services, not an HTTP proxy"
             text = f"nothing is served at {path}{hint}; there are: {known}"
             await _said(404, "not_routed", text)(scope, receive, send)
+            return
+        if from_foreign_page(request.headers) or has_public_name(request.headers):
+            text = "a web page has sent this request; the proxy is for the recorded program"
+            await _said(403, "page_refused", text)(scope, receive, send)
             return
         url = route.url("/" + rest[0] if rest else "", scope.get("query_string", b"").decode("ascii"))
         body = exchange.Body()

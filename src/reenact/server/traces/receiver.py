@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from reenact.analysis.interchange.importers.otel import wire
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.run.foreign_pages import from_foreign_page
 
 MOST = 64 << 20
 """Most bytes of an uncompressed request."""
@@ -107,6 +108,9 @@ def application(
     gate = gate or Gate()
 
     async def collect(request: Request) -> Response:
+        if from_foreign_page(request.headers):
+            text = "a web page has sent this request; traces are collected from programs"
+            return _refusal(403, text, request.headers.get("content-type", ""))
         return await collected(request, take, gate)
 
     @asynccontextmanager

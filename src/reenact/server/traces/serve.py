@@ -18,6 +18,7 @@ from reenact import __version__
 from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.errors import UsageError
 from reenact.run.connections import Connection
+from reenact.run.foreign_pages import has_public_name
 from reenact.server.operations.checks import Checks, ready, room, writable
 from reenact.server.operations.logs import of_uvicorn
 from reenact.server.operations.metrics import MetricsPage, Requests, local, shown
@@ -75,7 +76,8 @@ def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None],
         return JSONResponse({"ready": well, "checks": found}, 200 if well else 503)
 
     async def metrics(request: Request) -> Response:
-        if not local(request) and not shown(request.headers, token):
+        trusted = local(request) and not has_public_name(request.headers)
+        if not trusted and not shown(request.headers, token):
             return PlainTextResponse(
                 f"metrics are served to this machine, and to clients with {TOKEN}\n", 401
             )
