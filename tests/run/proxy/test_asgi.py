@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -512,6 +513,47 @@ def test_a_page_in_a_browser_does_not_end_a_replay(desk):
     given = desk.record(asking("one"))
     again, verdict = desk.replay(visited)
     assert (again, verdict.faithful) == (given[0], True)
+
+
+class LyingProvider:
+    """A provider that states a length and sends chunks; it keeps what it was sent."""
+
+    def __init__(self):
+        self.asked = b""
+
+    async def serve(self, program):
+        server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        async with server:
+            return await program(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+
+    async def _answer(self, reader, writer):
+        self.asked = await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 200 OK\r\ncontent-length: 70\r\ntransfer-encoding: chunked\r\n\r\n"
+        writer.write(head + b"2\r\n{}\r\n0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+
+def test_a_length_beside_chunks_is_not_passed_on(desk):
+    provider = LyingProvider()
+
+    async def program(client):
+        reader, writer = await asyncio.open_connection(client.base_url.host, client.base_url.port)
+        head = "host: x\r\nconnection: close\r\ncontent-length: 60\r\ntransfer-encoding: chunked"
+        writer.write(f"POST {client.base_url.path}x HTTP/1.1\r\n{head}\r\n\r\n0\r\n\r\n".encode())
+        answer = await asyncio.wait_for(reader.read(), LONGEST)
+        writer.close()
+        return answer
+
+    async def recorded(url):
+        desk.routes = (replace(desk.routes[0], upstream=url),)
+        return await asyncio.to_thread(desk.record, program)
+
+    answer = asyncio.run(provider.serve(recorded))
+    assert b" 200 " in answer
+    assert b"content-length: 70" not in answer
+    assert b"content-length: 60" not in provider.asked
+    assert desk.replay(program)[0] == answer
 
 
 def test_an_address_that_leads_nowhere_is_named(desk):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, Protocol
@@ -176,7 +176,8 @@ class _ProxiedExchange:
         """Answer it."""
         self._url = url
         host = httpx.URL(url).netloc
-        kept = (header for header in raw if header[0].decode("latin-1") not in _HOP)
+        left = _left_out(name.decode("latin-1") for name, _ in raw)
+        kept = (header for header in raw if header[0].decode("latin-1") not in left)
         named = [(name, host if name == b"host" else value) for name, value in kept]
         try:
             call = await self._session.begin(exchange.effect(method, url, exchange.pairs(named), body))
@@ -244,12 +245,14 @@ class _ProxiedExchange:
     # -- the answer ------------------------------------------------------------------------------------------
 
     async def _respond(self, head: Mapping[str, Any], chunks: AsyncIterator[bytes]) -> None:
-        coded = any(name.lower() == "content-encoding" for name, _ in head["headers"])
+        left = _left_out(name for name, _ in head["headers"])
+        if any(name.lower() == "content-encoding" for name, _ in head["headers"]):
+            # Compressed again, a body has another length.
+            left = left | {"content-length"}
         headers = [
             (name.lower().encode("latin-1"), self._address(name.lower(), value, head).encode("latin-1"))
             for name, value in head["headers"]
-            # Compressed again, a body has another length.
-            if name.lower() not in _HOP and not (coded and name.lower() == "content-length")
+            if name.lower() not in left
         ]
         assert isinstance(chunks, AsyncGenerator)
         async with aclosing(chunks):
@@ -293,6 +296,13 @@ def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: ex
     target = f"{split.path or '/'}{'?' + split.query if split.query else ''}"
     sent = {"target": target.encode()} if target.isascii() else {}
     return httpx.Request(method, url, headers=headers, content=content, extensions=sent)
+
+
+def _left_out(names: Iterable[str]) -> frozenset[str]:
+    """Return the names of headers that are not passed on."""
+    # Of both, `Transfer-Encoding` counts, and the length is wrong (RFC 9112, section 6.3).
+    wrong = ("content-length",) if any(name.lower() == "transfer-encoding" for name in names) else ()
+    return _HOP.union(wrong)
 
 
 def _unpackable(accepted: bytes) -> bytes:
