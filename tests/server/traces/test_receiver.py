@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import gzip
 import json
+import time
+import weakref
 import zlib
 from pathlib import Path
 from random import Random
 
+import httpx
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -30,6 +35,11 @@ GOOD = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN]}]}]}).enco
 NESTED = {"stringValue": "x"}
 for _ in range(300):
     NESTED = {"arrayValue": {"values": [NESTED]}}
+
+
+PLAIN = "x"
+for _ in range(300):
+    PLAIN = [PLAIN]
 
 
 def one_span(**members):
@@ -102,6 +112,12 @@ def test_a_parent_of_zeros_is_none(client, taken):
         ((of_protobuf(trace_id=b"\1" * 15, span_id=b"\1" * 8), PROTOBUF), 400, "is not a valid id (16 bytes"),
         ((of_protobuf(trace_id=b"\1" * 16), PROTOBUF), 400, "the span 'x': '' is not a valid id (8 bytes"),
         ((one_span(attributes=[{"key": "x", "value": NESTED}]), JSON), 400, "more than 100 deep"),
+        ((one_span(attributes=[{"key": "x", "value": PLAIN}]), JSON), 400, "more than 100 deep"),
+        (
+            (one_span(attributes=[{"key": "x", "value": {"stringValue": PLAIN}}]), JSON),
+            400,
+            "more than 100 deep",
+        ),
         ((GOOD, {**JSON, "content-encoding": "br"}), 415, "'br' is not supported"),
         ((GOOD, {"content-type": "text/plain"}), 415, "'text/plain' is not supported"),
         ((GOOD, {}), 415, "'' is not supported"),
@@ -133,6 +149,99 @@ def test_too_much_is_refused_packed_or_not(client, monkeypatch, packed):
     headers = {**JSON, "content-encoding": "gzip"} if packed else JSON
     answer = client.post("/v1/traces", content=gzip.compress(body) if packed else body, headers=headers)
     assert answer.status_code == 413
+
+
+PARTS = ("spans", "scopes", "resources", "attributes", "values", "events")
+
+
+def in_protobuf(*, spans=0, scopes=0, resources=0, attributes=0, values=0, events=0):
+    """A request with so many empty parts of a kind."""
+    request = ExportTraceServiceRequest()
+    for _ in range(resources):
+        request.resource_spans.add()
+    found = request.resource_spans.add()
+    for _ in range(scopes):
+        found.scope_spans.add()
+    first = found.scope_spans.add()
+    for number in range(spans + 1):
+        one = first.spans.add(trace_id=b"\1" * 16, span_id=(number + 1).to_bytes(8, "big"))
+    for _ in range(attributes):
+        one.attributes.add()
+    for _ in range(events):
+        one.events.add()
+    array = one.attributes.add().value.array_value
+    for _ in range(values):
+        array.values.add()
+    return request.SerializeToString()
+
+
+def in_logs(records):
+    request = ExportLogsServiceRequest()
+    scope = request.resource_logs.add().scope_logs.add()
+    for _ in range(records):
+        scope.log_records.add()
+    return request.SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers"),
+    [
+        *(("traces", in_protobuf(**{part: 1000 if part != "spans" else 30}), PROTOBUF) for part in PARTS),
+        ("logs", in_logs(30), PROTOBUF),
+        ("traces", b'{"resourceSpans":[],"x":[' + b"{}," * 999 + b"{}]}", JSON),
+        ("traces", json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [SPAN] * 30}]}]}).encode(), JSON),
+    ],
+    ids=[*PARTS, "log records", "values in JSON", "spans in JSON"],
+)
+def test_more_values_than_fit_into_memory_are_refused(monkeypatch, path, body, headers):
+    monkeypatch.setattr(collecting, "_MOST_VALUES", 1000)
+    taken = []
+    client = TestClient(collecting.application(taken.extend))
+    answer = client.post(f"/v1/{path}", content=body, headers=headers)
+    assert (answer.status_code, taken) == (413, [])
+    assert b"a smaller batch size helps" in answer.content
+    assert client.post("/v1/traces", content=DATA, headers=PROTOBUF).status_code == 200
+
+
+def test_a_refused_request_leaves_nothing_in_memory(client, monkeypatch):
+    class Document:
+        pass
+
+    kept = []
+
+    def refuse(*_):
+        document = Document()
+        kept.append(weakref.ref(document))
+        raise ValueError("no OTLP")
+
+    monkeypatch.setattr(collecting.wire, "from_protobuf", refuse)
+    gc.disable()
+    try:
+        assert client.post("/v1/traces", content=DATA, headers=PROTOBUF).status_code == 400
+        assert kept[0]() is None
+    finally:
+        gc.enable()
+
+
+def test_large_requests_are_read_one_at_a_time(monkeypatch):
+    monkeypatch.setattr(collecting, "_LARGE", 100)
+    at_once, most = [], []
+
+    def take(spans):
+        at_once.append(spans)
+        most.append(len(at_once))
+        time.sleep(0.05)
+        at_once.remove(spans)
+        return 0
+
+    async def several():
+        transport = httpx.ASGITransport(collecting.application(take))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            sent = (client.post("/v1/traces", content=GOOD, headers=JSON) for _ in range(4))
+            return [answer.status_code for answer in await asyncio.gather(*sent)]
+
+    assert asyncio.run(several()) == [200] * 4
+    assert most == [1] * 4
 
 
 def test_what_cannot_be_kept_is_to_be_sent_again():

@@ -6,9 +6,11 @@ records; these events join their spans.
 
 from __future__ import annotations
 
+import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from typing import Any, TypeVar
 
 import anyio
 import orjson
@@ -28,6 +30,12 @@ from reenact.run.foreign_pages import from_foreign_page
 MOST = 64 << 20
 """Most bytes of an uncompressed request."""
 
+_MOST_VALUES = 4_000_000
+"""Most values of a request, each of which takes about 100 bytes of memory."""
+
+_LARGE = 4 << 20
+"""Bytes of an uncompressed request above which it is read alone."""
+
 _MOST_MEMBERS = 100
 """Members of a compressed body, each of which copies the rest of it."""
 
@@ -38,6 +46,8 @@ PATHS = ("/v1/traces", _LOGS)
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
 _CODES = {400: 3, 403: 7, 404: 5, 405: 12, 413: 3, 415: 3, 429: 8, 503: 14}
 _ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+_T = TypeVar("_T")
 
 Take = Callable[[list[Span]], int]
 """A function that stores the spans of a request, which is acknowledged when it returns.
@@ -69,6 +79,8 @@ class Gate:
         self._room = room
         self._most = most
         self._held = 0
+        self._unpacking = asyncio.Lock()
+        self._large = asyncio.Lock()
 
     def open(self) -> None:
         """Check for room before a request is read. Raises TraceRefusal."""
@@ -80,6 +92,20 @@ class Gate:
         if self._held + size > self._most:
             raise TraceRefusal(429, "too many requests at once; send this one again later", again=1)
         self._held += size
+
+    async def unpacked(self, body: bytes, encoding: str) -> bytes:
+        """Return the body of a request without its encoding. Raises TraceRefusal."""
+        if encoding not in _ENCODINGS:
+            return body
+        # One at a time, because its size is unknown until then.
+        async with self._unpacking:
+            data = await _in_thread(_unpacked, body, encoding)
+            self.hold(len(data))
+        return data
+
+    def turn(self, size: int) -> AbstractAsyncContextManager[Any]:
+        """Return the turn of a request: large ones are read one at a time."""
+        return self._large if size > _LARGE else nullcontext()
 
     def release(self, size: int) -> None:
         """Release counted bytes."""
@@ -149,10 +175,11 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
         gate.open()
         read = wire.logs_from_protobuf if request.url.path == _LOGS else wire.from_protobuf
         encoding = _encoding(request)
-        data = await run_in_threadpool(_unpacked, await _body(request, hold), encoding)
-        hold(len(data) if encoding in _ENCODINGS else 0)
-        spans = await run_in_threadpool(_spans, data, kind, read)
-        left_out = await run_in_threadpool(take, spans)
+        data = await gate.unpacked(await _body(request, hold), encoding)
+        held += len(data) if encoding in _ENCODINGS else 0
+        async with gate.turn(len(data)):
+            spans = await _in_thread(_spans, data, kind, read)
+            left_out = await _in_thread(take, spans)
     except TraceRefusal as refused:
         return _refusal(refused.status, str(refused), kind, refused.headers)
     except ClientDisconnect:
@@ -165,9 +192,34 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
     return _acknowledged(kind, left_out, logs=request.url.path == _LOGS)
 
 
+async def _in_thread(work: Callable[..., _T], *args: Any) -> _T:
+    """Return `work(*args)` from another thread.
+
+    Raises TraceRefusal or OSError, without their frames.
+
+    An error that leaves a thread by itself is in a cycle with its future: the request, up to gigabytes as objects,
+    would stay in memory until the garbage collector runs.
+    """
+    found = await run_in_threadpool(_outcome, work, *args)
+    if isinstance(found, tuple):
+        return found[0]
+    try:
+        raise found
+    finally:
+        del found, work, args
+
+
+def _outcome(work: Callable[..., _T], *args: Any) -> tuple[_T] | Exception:
+    try:
+        return (work(*args),)
+    except (TraceRefusal, OSError) as error:
+        error.__context__ = None
+        return error.with_traceback(None)
+
+
 def _acknowledged(kind: str, left_out: int, *, logs: bool) -> Response:
     """Acknowledge a request, with the number of spans that were left out."""
-    why = "their trace was recorded by an earlier collector, which has ended"
+    why = "their trace was recorded by an earlier collector, which has ended, or is too large"
     if kind == _JSON:
         what = "rejectedLogRecords" if logs else "rejectedSpans"
         told = {"partialSuccess": {what: str(left_out), "errorMessage": why}} if left_out else {}
@@ -209,13 +261,18 @@ async def _body(request: Request, hold: Callable[[int], None]) -> bytes:
     return bytes(found)
 
 
-def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]]) -> list[Span]:
+def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes, float], list[Span]]) -> list[Span]:
     if kind not in (_PROTOBUF, _JSON, "application/protobuf"):
         raise TraceRefusal(415, f"content-type {kind[:60]!r} is not supported; use {_PROTOBUF} or {_JSON}")
     try:
         if kind != _JSON:
-            return from_protobuf(data)
-        return wire.from_json(orjson.loads(data))
+            return from_protobuf(data, _MOST_VALUES)
+        # Each value but the first needs a bracket or a comma before it.
+        if sum(map(data.count, (b"{", b"[", b","))) > _MOST_VALUES:
+            raise wire.TooManyValues("it has too many values")
+        return wire.from_json(orjson.loads(data), _MOST_VALUES)
+    except wire.TooManyValues as error:
+        raise TraceRefusal(413, f"the request is too large: {error}; a smaller batch size helps") from None
     except orjson.JSONDecodeError as error:
         raise TraceRefusal(400, f"the body is no JSON ({error})") from None
     except (ValueError, RecursionError) as error:
@@ -223,8 +280,6 @@ def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]])
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
-    if encoding not in _ENCODINGS:
-        return body
     found = bytearray()
     try:
         for _ in range(_MOST_MEMBERS):

@@ -6,6 +6,7 @@ import base64
 import binascii
 from collections.abc import Iterator
 from importlib import import_module
+from math import inf
 from typing import Any
 
 from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem
@@ -16,30 +17,69 @@ _ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _DEEPEST = 100
 """Most levels of a nested value; the limit of protobuf is half of that."""
 
+_SPAN = 40
+"""The values that a span without attributes counts for, by its memory."""
+
 _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 
 
-def from_protobuf(data: bytes) -> list[Span]:
-    """Return the spans of an `ExportTraceServiceRequest` (or `TracesData`, of the same bytes)."""
+class TooManyValues(ValueError):
+    """A request has more spans and values than its reader takes."""
+
+
+class _Budget:
+    """Counts the values that a reader makes objects of.
+
+    Args:
+        most: The most values, of which each takes about 100 bytes of memory.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._left = most
+
+    def spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise TooManyValues("it has too many spans or values")
+
+
+def from_protobuf(data: bytes, most: float = inf) -> list[Span]:
+    """Return the spans of an `ExportTraceServiceRequest` (or `TracesData`, of the same bytes).
+
+    Raises TooManyValues above `most` values.
+    """
     request = _parsed("trace.v1.trace_service", "ExportTraceServiceRequest", data)
-    found = []
+    found, budget = [], _Budget(most)
+    budget.spend(len(request.resource_spans))
     for resource_spans in request.resource_spans:
-        resource = _pairs(resource_spans.resource.attributes)
+        resource = _pairs(resource_spans.resource.attributes, budget)
+        budget.spend(len(resource_spans.scope_spans))
         for scope_spans in resource_spans.scope_spans:
-            found += [_from_message(span, resource, scope_spans.scope.name) for span in scope_spans.spans]
+            budget.spend(_SPAN * len(scope_spans.spans))
+            found += [
+                _from_message(span, resource, scope_spans.scope.name, budget) for span in scope_spans.spans
+            ]
     return found
 
 
-def logs_from_protobuf(data: bytes) -> list[Span]:
-    """Return the GenAI events of an `ExportLogsServiceRequest`, each with the id of its span."""
+def logs_from_protobuf(data: bytes, most: float = inf) -> list[Span]:
+    """Return the GenAI events of an `ExportLogsServiceRequest`, each with the id of its span.
+
+    Raises TooManyValues above `most` values.
+    """
     request = _parsed("logs.v1.logs_service", "ExportLogsServiceRequest", data)
-    found = []
+    found, budget = [], _Budget(most)
+    budget.spend(len(request.resource_logs))
     for resource_logs in request.resource_logs:
+        budget.spend(len(resource_logs.scope_logs))
         for scope_logs in resource_logs.scope_logs:
+            budget.spend(_SPAN * len(scope_logs.log_records))
             for record in scope_logs.log_records:
                 name = str(getattr(record, "event_name", ""))
-                event = SpanEvent(name, _pairs(record.attributes), record.time_unix_nano)
-                found += _loose(record.trace_id.hex(), record.span_id.hex(), event, _value(record.body))
+                event = SpanEvent(name, _pairs(record.attributes, budget), record.time_unix_nano)
+                found += _loose(
+                    record.trace_id.hex(), record.span_id.hex(), event, _value(record.body, budget)
+                )
     return found
 
 
@@ -61,10 +101,11 @@ def _parsed(module: str, name: str, data: bytes) -> Any:
     return request
 
 
-def _from_message(span: Any, resource: dict[str, Any], library: str) -> Span:
-    attributes = _pairs(span.attributes)
+def _from_message(span: Any, resource: dict[str, Any], library: str, budget: _Budget) -> Span:
+    attributes = _pairs(span.attributes, budget)
+    budget.spend(len(span.events))
     events = tuple(
-        SpanEvent(event.name, _pairs(event.attributes), event.time_unix_nano) for event in span.events
+        SpanEvent(event.name, _pairs(event.attributes, budget), event.time_unix_nano) for event in span.events
     )
     failed = span.status.code == 2
     return Span(
@@ -83,16 +124,18 @@ def _from_message(span: Any, resource: dict[str, Any], library: str) -> Span:
     )
 
 
-def _pairs(attributes: Any) -> dict[str, Any]:
-    return {pair.key: _value(pair.value) for pair in attributes}
+def _pairs(attributes: Any, budget: _Budget) -> dict[str, Any]:
+    budget.spend(len(attributes))
+    return {pair.key: _value(pair.value, budget) for pair in attributes}
 
 
-def _value(value: Any) -> Any:
+def _value(value: Any, budget: _Budget) -> Any:
     which = value.WhichOneof("value")
     if which == "array_value":
-        return [_value(item) for item in value.array_value.values]
+        budget.spend(len(value.array_value.values))
+        return [_value(item, budget) for item in value.array_value.values]
     if which == "kvlist_value":
-        return _pairs(value.kvlist_value.values)
+        return _pairs(value.kvlist_value.values, budget)
     if which == "bytes_value":
         return base64.b64encode(value.bytes_value).decode()
     return getattr(value, which) if which else None
@@ -103,24 +146,27 @@ def is_otlp(document: Any) -> bool:
     return isinstance(document, dict) and any(name in document for name in _ROOTS)
 
 
-def from_json(document: Any) -> list[Span]:
+def from_json(document: Any, most: float = inf) -> list[Span]:
     """Return the spans of a trace in OTLP's JSON, with names in either of protobuf's spellings.
 
-    Of logs, the GenAI events are returned, each with the id of its span.
+    Of logs, the GenAI events are returned, each with the id of its span. Raises TooManyValues for more spans than
+    `most` values are.
     """
+    budget = _Budget(most)
     if not is_otlp(document):
         raise ValueError("not OTLP JSON, which is an object with resourceSpans")
     try:
-        return [*_spans_from_json(document), *_logs_from_json(document)]
+        return [*_spans_from_json(document, budget), *_logs_from_json(document, budget)]
     except (TypeError, AttributeError, KeyError, OverflowError) as error:
         raise ValueError(f"damaged OTLP JSON ({type(error).__name__}: {error})") from None
 
 
-def _logs_from_json(document: Any) -> list[Span]:
+def _logs_from_json(document: Any, budget: _Budget) -> list[Span]:
     found = []
     for place, resource_logs in _each(document, "resourceLogs", "resource_logs"):
         for inner, scope_logs in _each(resource_logs, "scopeLogs", "scope_logs", place=place):
             for where, record in _each(scope_logs, "logRecords", "log_records", place=inner):
+                budget.spend(_SPAN)
                 trace = _id(_get(record, "traceId", "trace_id") or "", 16, where)
                 span = _id(_get(record, "spanId", "span_id") or "", 8, where)
                 event = SpanEvent(
@@ -132,7 +178,7 @@ def _logs_from_json(document: Any) -> list[Span]:
     return found
 
 
-def _spans_from_json(document: Any) -> list[Span]:
+def _spans_from_json(document: Any, budget: _Budget) -> list[Span]:
     found = []
     for place, resource_spans in _each(document, "resourceSpans", "resource_spans"):
         resource = _json_pairs(_object(resource_spans, "resource", place=place), place)
@@ -141,6 +187,7 @@ def _spans_from_json(document: Any) -> list[Span]:
         ):
             scope = _object(scope_spans, "scope", "instrumentationLibrary", place=inner)
             for where, span in _each(scope_spans, "spans", place=inner):
+                budget.spend(_SPAN)
                 try:
                     found.append(_from_json(span, resource, str(scope.get("name") or ""), where))
                 except (TypeError, AttributeError, KeyError) as error:
@@ -256,7 +303,7 @@ def _json_value(value: Any, depth: int = 0) -> Any:
         raise ValueError(f"a value is nested more than {_DEEPEST} deep")
     if not isinstance(value, dict):
         # Some exporters write the value without its type.
-        return value
+        return _plain(value, depth)
     for which, inner in value.items():
         name = which.replace("_value", "Value")
         if name == "intValue":
@@ -271,5 +318,15 @@ def _json_value(value: Any, depth: int = 0) -> Any:
                 for pair in (inner or {}).get("values") or ()
             }
         if name in ("stringValue", "boolValue", "bytesValue"):
-            return inner
+            return _plain(inner, depth)
     return None
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Return a value of JSON. Raises ValueError if it is nested too deep."""
+    if depth > _DEEPEST:
+        raise ValueError(f"a value is nested more than {_DEEPEST} deep")
+    if isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _plain(inner, depth + 1)
+    return value
