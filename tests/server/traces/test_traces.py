@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import replace
 
 import pytest
@@ -271,3 +272,68 @@ def test_a_late_span_does_not_bring_back_a_recording_that_was_deleted(store):
     traces.take([span("3", "1")], 11)
     assert traces.settle(100) == []
     assert store.ids() == []
+
+
+def test_spans_beyond_the_largest_trace_are_left_out_and_the_recording_says_so(store, monkeypatch):
+    monkeypatch.setattr("reenact.server.traces.traces.LARGEST", 5000)
+    traces = Traces(store, quiet=2)
+    assert traces.take([ROOT, *(span(f"{number:x}", "1") for number in range(2, 40))], 0) > 20
+    assert traces.take([span("aa", "1")], 1) == 1
+    # Another trace is not concerned, and neither is the next collector.
+    assert traces.take([span("1", trace="ef")], 1) == 0
+    file = traces.folder / f"{TRACE}.jsonl"
+    size = file.stat().st_size
+    assert size < 5100
+    traces = Traces(store, quiet=2)
+    assert traces.take([span("ab", "1")], 1) == 1
+    assert file.stat().st_size == size
+    assert len(traces.settle(9)) == 2
+    (notes,) = (store.load(id).notes for id in store.ids() if store.load(id).name == "support")
+    assert any("spans are missing: the trace has more than" in note for note in notes)
+
+
+def test_a_trace_that_takes_long_to_record_is_recorded_again_after_a_longer_pause(store, monkeypatch):
+    clock = iter(range(0, 1000, 10))
+    monkeypatch.setattr("reenact.server.traces.traces.monotonic", lambda: next(clock))
+    traces = Traces(store, quiet=2)
+    traces.take([ROOT, span("2", "1")], 0)
+    assert len(traces.settle(3)) == 1
+    traces.take([span("3", "1")], 4)
+    assert traces.settle(53) == []
+    assert len(traces.settle(54)) == 1
+
+
+def test_more_spans_under_way_than_fit_into_memory_are_refused_until_traces_have_ended(store, monkeypatch):
+    monkeypatch.setattr("reenact.server.traces.traces._MOST_SPANS", 10)
+    traces = Traces(store, quiet=2)
+    traces.take([span("1", trace=f"{number:x}") for number in range(10)], 0)
+    with pytest.raises(OSError, match="too many spans wait"):
+        traces.take([ROOT], 1)
+    assert len(traces.settle(3)) == 10
+    traces.take([ROOT], 4)
+    assert traces.waiting == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5",
+        "[]",
+        "{}",
+        '{"events":5}',
+        '{"events":[],"trace":"a","id":[],"name":"x"}',
+        '{"events":[],"trace":"a","id":"1","name":"x","more":1}',
+        '{"events":[{"name":"x","attributes":%s}],"trace":"a","id":"1","name":""}' % ("[" * 900 + "]" * 900),
+    ],
+)
+def test_a_home_with_strange_files_is_collected_into(store, line):
+    folder = Traces(store).folder
+    folder.mkdir(parents=True)
+    (folder / "aa.jsonl").write_text(line + "\n")
+    (folder / "bb.jsonl").mkdir()
+    if sys.platform != "win32":
+        (folder / "cc.jsonl").symlink_to("/dev/zero")
+        os.mkfifo(folder / "dd.jsonl")
+    traces = Traces(store, quiet=2)
+    traces.take([ROOT, span("2", "1")], 0)
+    assert [kept.name for kept in traces.settle(3)] == ["support"]

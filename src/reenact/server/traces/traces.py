@@ -10,6 +10,7 @@ that is killed loses none, and the next one resumes with the file.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -17,14 +18,16 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from time import monotonic
+from typing import TypeAlias
 
 import orjson
 
 from reenact.analysis.interchange.importers.otel import runs
-from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent
+from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.analysis.interchange.importers.run import ImportedRun
 from reenact.analysis.interchange.importers.run_writer import keep
 from reenact.core import private
@@ -32,6 +35,7 @@ from reenact.core.redact import DEFAULT_RULES, Redactor
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.intake import synced
 from reenact.core.store.local import LocalStore
+from reenact.server.traces import span_lines
 
 _ID = re.compile(r"[0-9a-f]{1,64}")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -42,6 +46,19 @@ FOLDER = "traces"
 """The folder in a home with the spans that are not recordings yet."""
 
 _AT_ONCE = 16
+
+LARGEST = 64 << 20
+"""Bytes of the spans of one trace; later ones are left out."""
+
+_MOST_SPANS = 500_000
+"""Spans of all traces under way, which are known in memory; above it, no more are accepted."""
+
+_PAUSE = 5
+"""The pause before a trace is recorded again, in times of the last recording's duration."""
+
+_TOO_LARGE = (
+    f"spans are missing: the trace has more than {LARGEST >> 20} MB, and its later spans were left out"
+)
 
 _UNRECORDED = 64 << 20
 """Bytes of the spans, of all traces that cannot be recorded, that are kept."""
@@ -70,6 +87,9 @@ class _Trace:
     recorded: bool = False
     failed: bool = False
     told: str = ""
+    size: int = 0
+    full: bool = False
+    took: float = 0.0
     seen: set[_Key] = field(default_factory=set)
 
 
@@ -113,27 +133,29 @@ class Traces:
         self._tags = tuple(tags)
         self._lock = threading.Lock()
         self._traces: dict[str, _Trace] = {}
+        self._spans = 0
         self._redactor = Redactor(DEFAULT_RULES, salt=secrets.token_bytes(16), environ=dict(os.environ))
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="reenact-sync")
         self.counts = Counts()
         self._resume(now)
 
     def take(self, spans: Iterable[Span], now: float) -> int:
-        """Store spans on the disk. Raises OSError if that fails.
+        """Store spans on the disk.
 
-        Returns the number of spans left out because an earlier collector recorded their traces.
+        Raises OSError if that fails, or if too many spans wait for their recordings. Returns the number of left out
+        spans: an earlier collector recorded their traces, or these are too large.
         """
         sorted_out: dict[str, list[Span]] = {}
         for span in spans:
             sorted_out.setdefault(_file_name(span.trace), []).append(span)
-        with self._lock:
-            late = self.counts.late
-            for trace, each in sorted_out.items():
-                self._take(trace, each, now)
-            late = self.counts.late - late
+        left_out = 0
+        for trace, each in sorted_out.items():
+            # One trace at a time, so that other requests are not blocked.
+            with self._lock:
+                left_out += self._take(trace, each, now)
         # Without the lock, so that other requests are not blocked.
         self._sync([self.folder, *map(self._file, sorted_out)])
-        return late
+        return left_out
 
     def _sync(self, paths: list[Path]) -> None:
         shares = [paths[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(paths)))]
@@ -167,7 +189,7 @@ class Traces:
                     why, known_as = f"{type(error).__name__}: {error}", self._traces[trace]
                     more |= known_as.kept == known_as.spans
                     if all:
-                        del self._traces[trace]
+                        self._forget(trace)
                     if why != known_as.told:
                         say(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
                     known_as.told = why
@@ -181,13 +203,15 @@ class Traces:
         under_way = self._traces[trace]
         idle = now - under_way.last
         kept = None
-        whole = idle >= (self._quiet if under_way.whole else self._patience)
+        pause = max(self._quiet if under_way.whole else self._patience, _PAUSE * under_way.took)
+        whole = idle >= pause
         if under_way.spans > under_way.kept and (all or whole):
             kept = self._record(trace, under_way)
-        if under_way.spans == under_way.kept and (all or idle >= LATE):
+        many = self._spans > _MOST_SPANS // 2
+        if under_way.spans == under_way.kept and (all or many or idle >= LATE):
             if not under_way.failed:
                 self._file(trace).unlink(missing_ok=True)
-            del self._traces[trace]
+            self._forget(trace)
         return [kept] if kept is not None else []
 
     def _bound(self, say: Callable[[str], None]) -> None:
@@ -201,7 +225,7 @@ class Traces:
                 size += stat.st_size
                 if size > _UNRECORDED:
                     file.unlink(missing_ok=True)
-                    self._traces.pop(file.stem, None)
+                    self._forget(file.stem)
                     dropped.append(file.stem)
         if dropped:
             others = f" and {len(dropped) - 1} others" if dropped[1:] else ""
@@ -216,60 +240,82 @@ class Traces:
         with self._lock:
             return sum(1 for trace in self._traces.values() if trace.spans > trace.kept)
 
+    def expected(self, spans: Iterable[Span]) -> tuple[int, int]:
+        """Return the bytes of traces under way, and the number of recordings that they and these spans become."""
+        with self._lock:
+            known = self._traces.values()
+            size, fresh = sum(one.size for one in known), sum(not one.recorded for one in known)
+            new = {_file_name(span.trace) for span in spans} - self._traces.keys()
+        return size, fresh + len(new)
+
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _take(self, trace: str, spans: list[Span], now: float) -> None:
+    def _take(self, trace: str, spans: list[Span], now: float) -> int:
         self.counts.spans += sum(not span.loose for span in spans)
         under_way = self._traces.get(trace)
         if Tombstones(self._store.root).get(_recording_id(trace)) is not None:
             # Its recording was deleted, and a late span must not bring it back.
             self.counts.late += len(spans)
-            return
+            return len(spans)
         if under_way is None and self._store.folder(_recording_id(trace)).exists():
             # An earlier collector recorded it, so its other spans are not here any more.
             self.counts.late += len(spans)
-            return
+            return len(spans)
         seen = under_way.seen if under_way is not None else set()
         # Spans may come twice: a sender without an answer repeats them, and some are sent at their start, too.
         spans = list({key: span for span in spans if (key := _key(span)) not in seen}.values())
         if not spans:
-            return
-        self._append(trace, spans)
+            return 0
+        if self._spans + len(spans) > _MOST_SPANS:
+            raise OSError(errno.EAGAIN, "too many spans wait for the ends of their traces")
         if under_way is None:
-            under_way = self._traces[trace] = _Trace(now)
-        under_way.seen.update(map(_key, spans))
+            under_way = _Trace(now)
+        taken = self._append(trace, under_way, spans)
+        self._traces[trace] = under_way
+        under_way.seen.update(map(_key, taken))
+        self._spans += len(taken)
         under_way.last = now
-        under_way.spans += len(spans)
-        under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in spans)
+        under_way.spans += len(taken)
+        under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in taken)
+        return len(spans) - len(taken)
 
-    def _append(self, trace: str, spans: list[Span]) -> None:
+    def _append(self, trace: str, under_way: _Trace, spans: list[Span]) -> list[Span]:
+        """Write spans to the file of their trace, up to its largest size; return the written ones."""
+        if under_way.full:
+            return []
         private.folder(self.folder)
-        lines = b"".join(
-            self._redactor.line(orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)) + b"\n"
-            for span in spans
-        )
-        file = os.open(self._file(trace), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            start = os.fstat(file).st_size
-            left = memoryview(lines)
-            try:
-                while left:
-                    left = left[os.write(file, left) :]
-            except OSError:
-                # The sender will repeat the request.
-                os.ftruncate(file, start)
-                raise
-        finally:
-            os.close(file)
+        lines: list[bytes] = []
+        size = under_way.size
+        for span in spans:
+            line = (
+                self._redactor.line(orjson.dumps(span, default=str, option=orjson.OPT_NON_STR_KEYS)) + b"\n"
+            )
+            size += len(line)
+            if size > LARGEST:
+                break
+            lines.append(line)
+        taken = spans[: len(lines)]
+        full = len(taken) < len(spans)
+        span_lines.add(self._file(trace), b"".join([*lines, span_lines.LEFT_OUT] if full else lines))
+        under_way.size, under_way.full = size, full
+        return taken
+
+    def _forget(self, trace: str) -> None:
+        known = self._traces.pop(trace, None)
+        self._spans -= len(known.seen) if known is not None else 0
 
     def _record(self, trace: str, under_way: _Trace) -> KeptTrace | None:
         under_way.kept, under_way.failed = under_way.spans, True
-        kept = self._made(trace, under_way)
+        began = monotonic()
+        try:
+            kept = self._made(trace, under_way)
+        finally:
+            under_way.took = monotonic() - began
         under_way.failed = False
         return kept
 
     def _made(self, trace: str, under_way: _Trace) -> KeptTrace | None:
-        spans = list(runs.traces(_read(self._file(trace))).values())
+        spans = list(runs.traces(span_lines.read(self._file(trace))).values())
         if not spans or not runs.tells(spans[0]):
             self.counts.strange += 0 if under_way.recorded else 1
             under_way.recorded = True
@@ -277,7 +323,9 @@ class Traces:
         if Tombstones(self._store.root).get(_recording_id(trace)) is not None:
             return None
         made = runs.run(spans[0], source={"format": "otel", "collected": True})
-        run: ImportedRun = replace(made, tags=tuple(dict.fromkeys((*made.tags, *self._tags))))
+        notes = (*made.notes, *([_TOO_LARGE] if under_way.full else []))
+        tags = tuple(dict.fromkeys((*made.tags, *self._tags)))
+        run: ImportedRun = replace(made, tags=tags, notes=notes)
         try:
             id = keep(self._store, run, id=_recording_id(trace))
         except Exception:
@@ -290,13 +338,26 @@ class Traces:
     def _resume(self, now: float) -> None:
         """Resume with the files of a collector that ended without making their recordings."""
         for file in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else ():
-            spans = _read(file)
-            whole = any(not span.parent and not span.loose for span in spans)
-            seen = set(map(_key, spans))
-            self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans), seen=seen)
+            # A home may come from elsewhere, with any file.
+            with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                if file.is_file() and not file.is_symlink() and file.stat().st_size < 2 * LARGEST:
+                    known = self._traces[file.stem] = _resumed(file, now)
+                    self._spans += len(known.seen)
 
     def _file(self, trace: str) -> Path:
         return self.folder / f"{trace}.jsonl"
+
+
+def _resumed(file: Path, now: float) -> _Trace:
+    spans = span_lines.read(file)
+    return _Trace(
+        now,
+        whole=any(not span.parent and not span.loose for span in spans),
+        spans=len(spans),
+        seen=set(map(_key, spans)),
+        size=file.stat().st_size,
+        full=span_lines.ends_early(file),
+    )
 
 
 def _key(span: Span) -> _Key:
@@ -320,16 +381,3 @@ def _recording_id(trace: str) -> str:
         number, place = divmod(number, len(_ALPHABET))
         letters.append(_ALPHABET[place])
     return "".join(letters)
-
-
-def _read(file: Path) -> list[Span]:
-    found = []
-    for line in file.read_bytes().splitlines():
-        try:
-            item: dict[str, Any] = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            # A collector was killed while it wrote the last line, which was not acknowledged.
-            continue
-        events = tuple(SpanEvent(**event) for event in item.pop("events"))
-        found.append(Span(**item, events=events))
-    return found
