@@ -10,6 +10,7 @@ import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import orjson
 import pytest
@@ -18,6 +19,7 @@ import reenact
 from reenact.analysis.views.base import fields
 from reenact.analysis.views.listing import stored_line
 from reenact.core.store.base import Hit
+from reenact.core.store.bundle import export
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.core.store.quotas import IntakeLimits
@@ -372,3 +374,31 @@ def test_a_file_that_unpacks_to_more_than_there_may_be_is_refused_without_a_path
     with Asking(tmp_path / "other") as asked:
         said = asked.refused("/recordings/import", 400, "POST", content=packed.getvalue())
         assert str(tmp_path) not in said
+
+
+def test_imported_recordings_count_for_the_quota_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = []
+    for number in range(3):
+        with reenact.record(home=tmp_path / "source") as recording:
+            look(str(number))
+        files.append(export(LocalStore(tmp_path / "source"), recording.id, tmp_path / f"{number}.reenact"))
+    with Asking(tmp_path / "home", limits=IntakeLimits(recordings=2)) as asked:
+        said = [asked.client.post("/api/v1/recordings/import", content=file.read_bytes()) for file in files]
+    assert [answer.status_code for answer in said] == [201, 201, 507]
+
+
+def test_an_import_stops_as_soon_as_the_disk_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.server.routes.recording_files._LOOK", 1000)
+    came = []
+
+    def body():
+        for number in range(100):
+            came.append(number)
+            if number == 5:
+                monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=5))
+            yield bytes(1000)
+
+    with Asking(tmp_path / "home") as asked:
+        assert "no room" in asked.refused("/recordings/import", 507, "POST", content=body())
+        assert not list((tmp_path / "home").glob("incoming-*"))

@@ -6,6 +6,7 @@ A server with a team's store uploads the recordings as they are made.
 
 from __future__ import annotations
 
+import errno
 import logging
 import threading
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from time import monotonic
 from prometheus_client.core import Metric
 
 from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.core.store.intake import LocalIntake
 from reenact.server.keys import DEFAULT
 from reenact.server.library import ProjectLibrary
 from reenact.server.operations.checks import room
@@ -48,8 +50,16 @@ class Collecting:
                 self._of(project)
 
     def take(self, project: str, spans: list[Span]) -> int:
-        """Store spans on the disk. Returns the number of late ones. Raises OSError."""
-        return self._of(project).take(spans, monotonic())
+        """Store spans on the disk. Returns the number of left out ones.
+
+        Raises OSError, also for a full project.
+        """
+        traces, intake = self._of(project), self._projects.library(project).intake
+        if isinstance(intake, LocalIntake):
+            full = intake.project_full(*traces.expected(spans))
+            if full is not None:
+                raise OSError(errno.ENOSPC, full.detail)
+        return traces.take(spans, monotonic())
 
     def close(self) -> None:
         """Stop. Spans without a recording stay on the disk."""

@@ -92,7 +92,9 @@ class ProjectLibrary:
         self._keeper.close()
 
     def touched(self, id: str) -> None:
-        """Read a recording at once, after this server has written to it."""
+        """Read and count a recording at once, after this server has written to it."""
+        if isinstance(self.intake, LocalIntake):
+            self.intake.written(id)
         self._keeper.touch(id)
 
     # -- all of them -----------------------------------------------------------------------------------------

@@ -97,6 +97,15 @@ class LocalIntake:
         self._sizes.look()
         return self._sizes.problem(id, more)
 
+    def project_full(self, more: int, recordings: int) -> PieceTaken | None:
+        """Return the refusal of so many more bytes and recordings, or None if they are taken."""
+        self._sizes.look()
+        return self._sizes.project_problem(more, recordings)
+
+    def written(self, id: str) -> None:
+        """Count a recording that was written to the store directly."""
+        self._sizes.written(id)
+
     def room(self) -> int:
         """Return the number of bytes that a new recording may have now."""
         return self._sizes.room()

@@ -65,6 +65,13 @@ class StoredSizes:
             return PieceTaken(
                 "large", detail=f"a recording may have at most {self.limits.recording} bytes here"
             )
+        # An existing recording may grow.
+        return self.project_problem(more, recordings=0 if self._known[id] else 1)
+
+    def project_problem(self, more: int, recordings: int) -> PieceTaken | None:
+        """Return the refusal of so many more bytes and recordings of the project; None if they fit."""
+        if self._full:
+            return PieceTaken("full", detail="the server's disk is full")
         if not (self.limits.project or self.limits.recordings):
             return None
         self._count()
@@ -72,8 +79,7 @@ class StoredSizes:
             return PieceTaken(
                 "full", detail=f"the project has {self.limits.project} bytes at most, and they are used up"
             )
-        # An existing recording may grow.
-        if self.limits.recordings and not self._known[id] and self._many >= self.limits.recordings:
+        if self.limits.recordings and recordings and self._many + recordings > self.limits.recordings:
             return PieceTaken(
                 "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
             )
@@ -97,6 +103,10 @@ class StoredSizes:
         if self._all is not None:
             self._all += more
             self._many += bool(more and not before)
+
+    def written(self, id: str) -> None:
+        """Count a recording that was not written piece by piece."""
+        self.add(id, bytes_of(self._store.folder(id)) - self._known.get(id, 0))
 
     def _count(self) -> None:
         # Counted again from time to time: deletions make room, and other writers take some.

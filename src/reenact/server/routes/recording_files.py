@@ -39,6 +39,9 @@ LARGEST = 2 << 30
 _PACKED = 1_000_000
 """Bytes of a file above which its list of members is read in another process."""
 
+_LOOK = 16 << 20
+"""Bytes of an import after which the room on the disk is read again."""
+
 _GOOD = 3600.0
 _BODY = {
     "requestBody": {
@@ -83,15 +86,21 @@ async def import_(access: Writer, request: Request) -> Imported:
     folder = access.library.store.root
     await run_in_threadpool(private.folder, folder)
     part = folder / f"incoming-{secrets.token_hex(8)}.reenact"
+    intake = access.library.intake
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             size, most = 0, min(LARGEST, request.app.state.settings.limits.recording)
+            looked = 0
             async for block in request.stream():
                 size += len(block)
                 if size > most:
                     raise HTTPException(413, f"a recording may have at most {most} bytes")
+                if size > looked and isinstance(intake, LocalIntake):
+                    # Other imports take room at the same time.
+                    looked = size + _LOOK
+                    if not await run_in_threadpool(intake.room):
+                        raise no_room("there is no room for another recording")
                 await run_in_threadpool(file.write, block)
-        intake = access.library.intake
         if isinstance(intake, LocalIntake):
             refused = await run_in_threadpool(intake.no_room, part.name, size)
             if refused is not None:

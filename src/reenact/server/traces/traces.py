@@ -241,7 +241,10 @@ class Traces:
             return sum(1 for trace in self._traces.values() if trace.spans > trace.kept)
 
     def expected(self, spans: Iterable[Span]) -> tuple[int, int]:
-        """Return the bytes of traces under way, and the number of recordings that they and these spans become."""
+        """Return the bytes of traces under way, and the number of recordings to come.
+
+        Those are of these traces and of the given spans.
+        """
         with self._lock:
             known = self._traces.values()
             size, fresh = sum(one.size for one in known), sum(not one.recorded for one in known)
