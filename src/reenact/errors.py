@@ -103,7 +103,7 @@ class Divergence:
             text += f" [{shown}" + (
                 f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]"
             )
-        return text + (f" ({self.hint})" if self.hint else "")
+        return one_line(text + (f" ({self.hint})" if self.hint else ""))
 
 
 def one_line(text: str) -> str:

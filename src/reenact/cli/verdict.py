@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from reenact.analysis.views.text import many
+from reenact.analysis.views.text import many, one_line
 from reenact.analysis.views.verdict import as_options, facts, unrequested, word
 from reenact.cli.framing import Framed
 from reenact.core.model.divergence import Verdict
@@ -24,7 +24,9 @@ def panel(verdict: Verdict, *, name: str = "") -> Framed:
     """Return the whole verdict, in a frame for a terminal."""
     color = "green" if verdict.faithful else "red" if verdict.divergences else "yellow"
     title = Text.assemble(
-        (word(verdict), f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
+        (word(verdict), f"bold {color}"),
+        f"  {verdict.recording}",
+        (f"  {one_line(name)}" if name else "", "dim"),
     )
     return Framed(title, Group(*_parts(verdict)), color)
 
@@ -49,22 +51,24 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
 def divergence_parts(divergence: Divergence) -> Iterator[RenderableType]:
     """Yield one divergence: its place, and recorded against actual."""
     where = f"step {divergence.step}  " if divergence.step is not None else ""
-    yield Text.assemble((divergence.kind.value, "bold red"), "  ", (where, "bold"), divergence.address)
+    yield Text.assemble(
+        (divergence.kind.value, "bold red"), "  ", (where, "bold"), one_line(divergence.address)
+    )
     if divergence.detail:
-        yield Padding(Text(divergence.detail), (0, 0, 0, 2))
+        yield Padding(Text(one_line(divergence.detail)), (0, 0, 0, 2))
     for mismatch in divergence.mismatches[:_SHOWN]:
         yield Padding(_mismatch(mismatch), (0, 0, 0, 2))
     if (more := len(divergence.mismatches) - _SHOWN) > 0:
         yield Padding(Text(f"and {more} more differences", "dim"), (0, 0, 0, 2))
     if divergence.hint:
-        yield Padding(Text(as_options(divergence.hint), "dim"), (0, 0, 0, 2))
+        yield Padding(Text(one_line(as_options(divergence.hint)), "dim"), (0, 0, 0, 2))
 
 
 def _mismatch(mismatch: Mismatch) -> RenderableType:
     # Imported here because a faithful replay has no mismatches.
     recorded, actual = import_module("reenact.analysis.views.difference").recorded_and_actual(mismatch)
     return Group(
-        Text(mismatch.path, "bold"),
+        Text(one_line(mismatch.path), "bold"),
         Text.assemble(("  recorded  ", "dim"), recorded),
         Text.assemble(("  actual    ", "dim"), actual),
     )

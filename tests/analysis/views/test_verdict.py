@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import replace
+
+import pytest
+
+from reenact.analysis.views.difference import divergence_lines
+from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import WIDE
 from reenact.analysis.views.verdict import as_options, brief, lines
+from reenact.cli.verdict import panel
 from reenact.core.model.divergence import Verdict
-from reenact.errors import Departure, Divergence
+from reenact.errors import Departure, Divergence, Mismatch
 
 MANY = Verdict(
     "abc",
@@ -51,3 +60,45 @@ def test_what_to_try_is_written_for_the_command_line():
     )
     said = as_options("edited on purpose? on_divergence='realign' keeps the others")
     assert said == "edited on purpose? --on-divergence realign keeps the others"
+
+
+FORGED = "look\n  faithful\x1b[2J  all as recorded"
+
+
+def hostile():
+    """A verdict in which each text ends its line and begins another."""
+    divergence = Divergence(
+        Departure.CHANGED, FORGED, 1, (Mismatch(FORGED, 1, 2),), detail=FORGED, hint=FORGED
+    )
+    return Verdict(
+        FORGED,
+        live={FORGED: 1},
+        answered={FORGED: FORGED},
+        rules=(FORGED,),
+        missing=((2, FORGED),),
+        divergences=(divergence,),
+        notes=(FORGED,),
+        compared=("calls", "output"),
+        uncompared=(FORGED,),
+        changed_since=(FORGED,),
+    )
+
+
+def printed(verdict):
+    """The verdict as a command writes it into a pipe."""
+    page = io.StringIO()
+    Terminal(file=page, width=WIDE).print(panel(verdict, name=FORGED))
+    return page.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("shown", [lines, printed, lambda verdict: divergence_lines(verdict.divergences[0])])
+def test_no_text_of_a_recording_adds_a_line_to_a_verdict(shown):
+    found = list(shown(replace(hostile(), recording="a1")))
+    assert any("look" in line for line in found)
+    assert not [line for line in found if line.lstrip().startswith("faithful") or "\n" in line]
+    assert "\n" not in str(hostile().divergences[0])
+
+
+def test_the_end_of_an_address_is_shown_after_an_escape_sequence():
+    verdict = Verdict("a1", missing=tuple((number, "main/tool:a\x1b[2J" + "b" * 40) for number in range(3)))
+    assert all(line.endswith("b" * 40) for line in printed(verdict) if "tool" in line)

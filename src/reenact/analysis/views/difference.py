@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from reenact.analysis.diff.words import Segment, marked
-from reenact.analysis.views.text import visible
+from reenact.analysis.views.text import one_line, visible
 from reenact.analysis.views.verdict import place
 from reenact.errors import ABSENT, Divergence, Mismatch
 
@@ -36,9 +36,9 @@ def divergence_lines(divergence: Divergence) -> Iterator[str]:
     """Yield a divergence as plain text: place, sentence, and each part, recorded and actual."""
     yield place(divergence)
     if divergence.detail:
-        yield f"  {divergence.detail}"
+        yield f"  {one_line(divergence.detail)}"
     for mismatch in divergence.mismatches[:_SHOWN]:
-        yield f"  {mismatch.path}"
+        yield f"  {one_line(mismatch.path)}"
         words = segments(written(mismatch.recorded), written(mismatch.actual))
         if any(sign == "=" and text.strip('" ') for sign, text in words):
             yield f"    {bracketed(words)}"

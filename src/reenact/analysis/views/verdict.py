@@ -79,23 +79,23 @@ def facts(verdict: Verdict) -> Iterator[FactView]:
         text = f"{many(again, 'tool call')} ran again, with the recorded answers inside"
         yield FactView(before=text, tone="quiet")
     for label, reason in sorted(verdict.answered.items()):
-        yield FactView(before="did not run: ", subject=label, after=f" ({reason})")
+        yield FactView(before="did not run: ", subject=one_line(label), after=f" ({one_line(reason)})")
     if (tools := verdict.kinds.get("tool", 0) - again) > 0 and not verdict.answered:
         text = f"the code of {many(tools, 'tool call')} did not run; --live tool runs it"
         yield FactView(before=text, tone="quiet")
     if len(verdict.compared) > 1:
         yield FactView(before=f"compared: {', '.join(verdict.compared)}", tone="quiet")
     for thing in verdict.uncompared:
-        yield FactView(before=f"not compared: {thing}", tone="quiet")
+        yield FactView(before=f"not compared: {one_line(thing)}", tone="quiet")
     if verdict.changed_since:
-        text = f"{changed_since(verdict.changed_since)}; --files live reads what is there now"
+        text = f"{one_line(changed_since(verdict.changed_since))}; --files live reads what is there now"
         yield FactView(before="! ", after=text, tone="warning")
     for label, count in sorted(verdict.live.items()):
-        yield FactView(before="ran for real: ", subject=label, after=f" × {count}")
+        yield FactView(before="ran for real: ", subject=one_line(label), after=f" × {count}")
     for rule in verdict.rules:
-        yield FactView(before="rule applied: ", subject=rule)
+        yield FactView(before="rule applied: ", subject=one_line(rule))
     for note in verdict.notes:
-        yield FactView(before="! ", after=note, tone="warning")
+        yield FactView(before="! ", after=one_line(note), tone="warning")
 
 
 def changed_since(files: Collection[str]) -> str:
@@ -108,13 +108,13 @@ def changed_since(files: Collection[str]) -> str:
 def place(divergence: Divergence) -> str:
     """Return the kind and the place of a divergence: `CHANGED at step 2, main/model:gpt#0`."""
     where = f"step {divergence.step}, " if divergence.step is not None else ""
-    return f"{divergence.kind.value} at {where}{divergence.address}"
+    return f"{divergence.kind.value} at {where}{one_line(divergence.address)}"
 
 
 def unrequested(verdict: Verdict) -> list[tuple[int, str]]:
     """Return the recorded steps that were not requested, but those that a divergence names."""
     named = {divergence.step for divergence in verdict.divergences}
-    return [(step, address) for step, address in verdict.missing if step not in named]
+    return [(step, one_line(address)) for step, address in verdict.missing if step not in named]
 
 
 def lines(verdict: Verdict) -> Iterator[str]:

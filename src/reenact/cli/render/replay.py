@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 
+from reenact.analysis.views.text import one_line
 from reenact.analysis.views.verdict import facts
 from reenact.analysis.views.verdict import word as word_of
 from reenact.cli.context import TerminalContext
@@ -38,7 +39,7 @@ def print_verdict(verdict: Verdict, name: str) -> None:
     """Print the verdict: in a frame on a terminal, as lines in a pipe."""
     if verdict.faithful and not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
         # Write the same lines without rich, whose import takes a fifth of such a replay's time.
-        say("  ".join(filter(None, (word_of(verdict), verdict.recording, name))))
+        say("  ".join(filter(None, (word_of(verdict), verdict.recording, one_line(name)))))
         for fact in facts(verdict):
             say(f"  {fact.text}")
         return
