@@ -7,6 +7,7 @@ import json
 import pytest
 
 from reenact.core.store.quotas import IntakeLimits
+from reenact.server.request_memory import MOST
 from tests.server.asking import Asking
 
 
@@ -52,3 +53,12 @@ def test_recordings_of_traces_count_as_soon_as_they_are_made(tmp_path, monkeypat
         assert sent(asked, 3)[0] == 503
         # An existing recording may grow.
         assert sent(asked, 2)[0] == 200
+
+
+def test_a_project_that_sends_much_at_once_does_not_block_another_one(tmp_path):
+    with Asking(tmp_path / "home") as asked:
+        collecting = asked.app.state.collecting
+        collecting.gate("greedy").hold(MOST)
+        assert sent(asked, 1)[0] == 200
+        collecting.gate("default").hold(MOST)
+        assert sent(asked, 2) == (429, "too many requests at once; send this one again later")

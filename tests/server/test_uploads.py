@@ -13,6 +13,7 @@ from reenact.core.store.local import LocalStore
 from reenact.core.store.quotas import IntakeLimits
 from reenact.server.app import application
 from reenact.server.keys import Keys
+from reenact.server.request_memory import RequestMemory
 from reenact.server.settings import Settings
 from reenact.team.ship import upload_format
 from reenact.team.ship.upload_format import Piece
@@ -244,6 +245,18 @@ def test_a_project_has_so_many_recordings_and_those_may_grow(home):
         assert client.post("/api/v1/recordings/import", content=bytes(1001)).status_code == 413
         assert client.post("/api/v1/recordings/import", content=bytes(10)).status_code == 507
     assert not (home / "recordings" / other).exists()
+
+
+def test_more_bytes_at_once_than_are_held_in_memory_are_to_be_sent_again(home):
+    app = application(Settings(home=home, hosts=("testserver",), keyless=True))
+    app.state.projects.library("default").uploads = RequestMemory(3 * len(HEADER))
+    with TestClient(app) as client:
+        refused = client.put(FILE, content=HEADER + LINE * 100)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        # What is answered is held no more, whatever the answer.
+        assert [client.put(FILE, content=HEADER).status_code for _ in range(9)] == [200] * 9
+        assert [client.put(FILE, content=b"x" * len(HEADER)).status_code for _ in range(9)] == [400] * 9
+        assert client.put(FILE, content=HEADER).status_code == 200
 
 
 def test_a_blob_that_is_too_large_is_refused(tmp_path):

@@ -41,13 +41,18 @@ class Collecting:
         self._traces: dict[str, Traces] = {}
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
-        self.gate = Gate(room(projects.folder(DEFAULT)))
+        self._room = room(projects.folder(DEFAULT))
+        self._gates: dict[str, Gate] = {}
 
     def resume(self) -> None:
         """Resume with the traces of an earlier server."""
         for project in self._projects.names():
             if (self._projects.folder(project) / FOLDER).is_dir():
                 self._of(project)
+
+    def gate(self, project: str) -> Gate:
+        """Return the limit of data that a project sends at once."""
+        return self._gates.setdefault(project, Gate(self._room))
 
     def take(self, project: str, spans: list[Span]) -> int:
         """Store spans on the disk. Returns the number of left out ones.

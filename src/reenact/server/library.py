@@ -29,6 +29,7 @@ from reenact.server.feed import Feed
 from reenact.server.project_lines import ProjectLine, ProjectLines
 from reenact.server.readers import ReaderCall, Readers, state_of
 from reenact.server.refresh import Keeper
+from reenact.server.request_memory import RequestMemory
 from reenact.server.searching import Search, Searches
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class ProjectLibrary:
         self._share = self._shared(team) if team is not None else None
         self.intake: Intake = LocalIntake(self.store, limits) if self._share is None else self._share.intake
         """The intake of recordings made elsewhere."""
+        self.uploads = RequestMemory()
+        """The limit of uploaded bytes in memory."""
 
     def start(self) -> None:
         """Begin to follow the files. May be called again."""

@@ -19,7 +19,8 @@ router = APIRouter(tags=["traces"])
 async def traces(request: Request, access: Writer) -> Response:
     """Store spans, or log records of the GenAI conventions, and acknowledge them."""
     collecting: Collecting = request.app.state.collecting
-    return await collected(request, partial(collecting.take, access.project), collecting.gate)
+    take = partial(collecting.take, access.project)
+    return await collected(request, take, collecting.gate(access.project))
 
 
 for path in PATHS:

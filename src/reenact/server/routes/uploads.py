@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -11,8 +11,10 @@ from fastapi import Path as InPath
 from pydantic import BaseModel
 
 from reenact.core.store.base import Damaged
+from reenact.server import request_memory
 from reenact.server.access import Writer
 from reenact.server.measuring import Measures
+from reenact.server.request_memory import TooManyRequestsError
 from reenact.team.ship import upload_format
 
 router = APIRouter(tags=["uploads"])
@@ -78,6 +80,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     410: {"model": PieceSaid, "description": "The recording was deleted, and is not accepted again."},
     413: {"model": PieceSaid, "description": "Too large for one request, or for one recording."},
     422: {"model": PieceSaid, "description": "A line is damaged: its sum does not fit. It is named."},
+    429: {"model": PieceSaid, "description": "Too many uploads of the project at once: see `Retry-After`."},
     507: {"model": PieceSaid, "description": "No room left: see the header `Retry-After`."},
 }
 _OFFSET: dict[int | str, dict[str, Any]] = {
@@ -98,15 +101,22 @@ Name = Annotated[str, InPath(pattern=rf"^(?:{upload_format.FILE.pattern})$", des
 Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha256 of the bytes.")]
 
 
-async def _body(request: Request) -> bytes:
-    """Read the body, up to the limit of its length."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > upload_format.BODY:
-            raise HTTPException(413, f"a request may have at most {upload_format.BODY} bytes")
-        parts.append(part)
-    return b"".join(parts)
+async def _body(request: Request, access: Writer) -> AsyncIterator[bytes]:
+    """Read the body, up to the limit of its length; it counts as held until the answer."""
+    parts: list[bytes] = []
+    size, memory = 0, access.library.uploads
+    try:
+        async for part in request.stream():
+            if size + len(part) > upload_format.BODY:
+                raise HTTPException(413, f"a request may have at most {upload_format.BODY} bytes")
+            memory.hold(len(part))
+            size += len(part)
+            parts.append(part)
+        yield b"".join(parts)
+    except TooManyRequestsError as error:
+        raise HTTPException(429, str(error), headers={"Retry-After": str(request_memory.AGAIN)}) from None
+    finally:
+        memory.release(size)
 
 
 Body = Annotated[bytes, Depends(_body)]

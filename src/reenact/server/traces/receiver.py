@@ -26,6 +26,8 @@ from starlette.routing import Route
 from reenact.analysis.interchange.importers.otel import wire
 from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.run.foreign_pages import from_foreign_page
+from reenact.server import request_memory
+from reenact.server.request_memory import RequestMemory, TooManyRequestsError
 
 MOST = 64 << 20
 """Most bytes of an uncompressed request."""
@@ -65,7 +67,7 @@ class TraceRefusal(Exception):
         self.headers = {"retry-after": str(again)} if again else {}
 
 
-class Gate:
+class Gate(RequestMemory):
     """The limit of data received at once; senders of more must try again.
 
     Senders keep a queue.
@@ -75,10 +77,9 @@ class Gate:
         most: Most bytes of requests in memory, compressed and uncompressed.
     """
 
-    def __init__(self, room: Callable[[], str] = lambda: "", most: int = 4 * MOST) -> None:
+    def __init__(self, room: Callable[[], str] = lambda: "", most: int = request_memory.MOST) -> None:
+        super().__init__(most)
         self._room = room
-        self._most = most
-        self._held = 0
         self._unpacking = asyncio.Lock()
         self._large = asyncio.Lock()
 
@@ -87,14 +88,11 @@ class Gate:
         if said := self._room():
             raise TraceRefusal(429, f"no more spans are accepted: the disk has {said}", again=30)
 
-    def hold(self, size: int) -> None:
-        """Count bytes in memory. Raises TraceRefusal if they are too many."""
-        if self._held + size > self._most:
-            raise TraceRefusal(429, "too many requests at once; send this one again later", again=1)
-        self._held += size
-
     async def unpacked(self, body: bytes, encoding: str) -> bytes:
-        """Return the body of a request without its encoding. Raises TraceRefusal."""
+        """Return the body of a request without its encoding.
+
+        Raises TraceRefusal or TooManyRequestsError.
+        """
         if encoding not in _ENCODINGS:
             return body
         # One at a time, because its size is unknown until then.
@@ -106,10 +104,6 @@ class Gate:
     def turn(self, size: int) -> AbstractAsyncContextManager[Any]:
         """Return the turn of a request: large ones are read one at a time."""
         return self._large if size > _LARGE else nullcontext()
-
-    def release(self, size: int) -> None:
-        """Release counted bytes."""
-        self._held -= size
 
 
 def application(
@@ -182,6 +176,8 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
             left_out = await _in_thread(take, spans)
     except TraceRefusal as refused:
         return _refusal(refused.status, str(refused), kind, refused.headers)
+    except TooManyRequestsError as refused:
+        return _refusal(429, str(refused), kind, {"retry-after": str(request_memory.AGAIN)})
     except ClientDisconnect:
         return Response(status_code=400)
     except OSError as error:
