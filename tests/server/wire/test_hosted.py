@@ -6,12 +6,15 @@ import json
 import threading
 import time
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from reenact import load
-from reenact.server.wire.hosted import Hosting
+from reenact.server.wire.hosted import Hosted, Hosting
+from reenact.server.wire.stored_files import SessionFiles
 from tests.browser.conftest import LASTING
+from tests.conftest import LONGEST
 from tests.server.wire.conftest import Wired
 
 
@@ -130,8 +133,6 @@ def test_only_so_many_are_open_at_once(tmp_path):
 
 
 def test_a_server_that_stops_waits_for_a_session_that_is_just_ending(monkeypatch):
-    from reenact.server.wire.hosted import Hosted
-
     ending, sealed, order = threading.Event(), threading.Event(), []
 
     class SlowSession:
@@ -161,6 +162,50 @@ def test_a_server_that_stops_waits_for_a_session_that_is_just_ending(monkeypatch
     server.join(60)
     assert order == ["sealed", "stopped"]
     assert hosted.reason == "it was idle"
+
+
+WRITES = """
+async () => {
+  const folder = await navigator.storage.getDirectory();
+  for (let part = 0; part < 12; part++) {
+    const file = await (await folder.getFileHandle(`part${part}`, { create: true })).createWritable();
+    await file.write(new Uint8Array(10_000_000).fill(part + 1));
+    await file.close();
+  }
+}
+"""
+
+
+def test_a_session_whose_pages_fill_the_disk_is_ended(tmp_path, pages, monkeypatch):
+    monkeypatch.setattr("reenact.server.wire.hosted.WRITTEN", 60_000_000)
+    wired = Wired(tmp_path / "home", keyless=True)
+    with wired.ask("any") as client:
+        id = client.post("/sessions/start", json=LASTING).json()["session_id"]
+        other = client.post("/sessions/start", json=LASTING).json()["session_id"]
+        run = f"/sessions/{id}/page/execute"
+        client.post(run, json={"type": "goto", "url": pages("done.html")})
+        client.post(run, json={"type": "evaluate_js", "code": f"void ({WRITES})()"})
+        end = time.monotonic() + LONGEST
+        while (told := client.get(f"/sessions/{id}").json())["status"] == "active":
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert told["reason"].startswith("its pages wrote more than")
+        assert client.get(f"/sessions/{other}").json()["status"] == "active"
+    assert wired.stop()
+
+
+def test_the_files_of_ended_sessions_are_kept_up_to_a_size(tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.server.wire.hosted._KEPT_BYTES", 250)
+    hosting, now = Hosting(), datetime.now(UTC)
+    for number in range(5):
+        (tmp_path / str(number)).mkdir()
+        files = SessionFiles(tmp_path / str(number))
+        (files.downloads / "page").write_bytes(bytes(100))
+        session = SimpleNamespace(id=str(number))
+        hosting._all[session.id] = Hosted(session, "default", files, created=now, used=now, closed=now)
+    hosting._forget()
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["3", "4"]
+    assert [one.id for one in hosting.of("default")] == ["4", "3"]
 
 
 @pytest.mark.thorough

@@ -21,6 +21,7 @@ from reenact.browser.agent import Agent
 from reenact.browser.isolation.addresses import PUBLIC, Reach
 from reenact.browser.isolation.guest import GuestResources
 from reenact.browser.session.session import Session
+from reenact.core.store.quotas import bytes_of
 from reenact.core.store.writer import warn
 from reenact.errors import SessionError
 from reenact.server.wire.stored_files import SessionFiles
@@ -33,6 +34,15 @@ KEPT = 200
 
 _PULSE = 0.5
 """Seconds between checks for sessions that have ended by themselves."""
+
+WRITTEN = 2 << 30
+"""Most bytes of a session's files: the profile of its browser, downloads and uploads."""
+
+_KEPT_BYTES = 8 << 30
+"""Most bytes of the files of ended sessions."""
+
+_LOOK = 2.0
+"""Seconds between two checks of the files' sizes."""
 
 _GRACE = 1.5
 """Seconds for agents to finish a step when the server stops."""
@@ -229,19 +239,32 @@ class Hosting:
 
     def _forget(self) -> None:
         ended = [id for id, one in self._all.items() if one.closed is not None]
-        for id in ended[: max(0, len(ended) - KEPT)]:
-            _clear(self._all.pop(id))
+        left = _KEPT_BYTES
+        for number, id in enumerate(reversed(ended), 1):
+            left -= _size(self._all[id])
+            if number > KEPT or left < 0:
+                _clear(self._all.pop(id))
 
     def _watch(self) -> None:
-        """Close sessions that ended by a time limit, so that their recordings are sealed."""
+        """Close sessions that fill the disk, and seal those that a time limit has ended."""
+        looked = 0.0
         while not self._stopping:
             time.sleep(_PULSE)
             with self._lock:
                 running = [one for one in self._all.values() if one.closed is None]
+            look = time.monotonic() - looked > _LOOK
+            looked = time.monotonic() if look else looked
             for hosted in running:
                 with suppress(Exception):
                     if (why := hosted.session.core.driver.ended) is not None:
                         self.stop(hosted, reason=why, cause=_cause(why))
+                    elif look and _size(hosted) > WRITTEN:
+                        why = f"its pages wrote more than {WRITTEN >> 30} GB to the disk"
+                        self.stop(hosted, reason=why, cause="error")
+
+
+def _size(hosted: Hosted) -> int:
+    return bytes_of(hosted.files.folder) if hosted.files is not None else 0
 
 
 def _clear(hosted: Hosted) -> None:
