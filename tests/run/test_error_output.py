@@ -229,6 +229,30 @@ def test_another_error_at_the_end_of_the_program_or_of_a_thread_is_a_divergence(
     assert [mismatch for mismatch in found["mismatches"] if line in mismatch["recorded"]], found
 
 
+ANSWERED = """
+import reenact
+
+@reenact.tool(kind="model")
+def ask():
+    try:
+        raise OSError("connection refused")
+    except OSError as error:
+        raise ConnectionError("no answer from the model") from CAUSE
+
+ask()
+"""
+
+
+@pytest.mark.parametrize("cause", ["error", 'ValueError("never raised")', "None"])
+def test_an_answered_error_that_ends_the_program_is_printed_as_recorded(shell, cause):
+    program = shell.write("agent.py", ANSWERED.replace("CAUSE", cause))
+    assert "no answer from the model" in shell.record("agent.py")[0].err
+    verdict = shell.replay("--json").json["verdict"]
+    assert verdict["faithful"], verdict
+    program.write_text(program.read_text().replace("\nask()", "\nprint('edited')\nask()"))
+    assert not shell.replay("--json").json["verdict"]["faithful"]
+
+
 def test_the_number_of_a_thread_that_an_error_ends_may_differ():
     earlier, now = (
         {

@@ -265,6 +265,7 @@ _ERROR: Members = {
     "text": lambda value: type(_escaped(value)) is str,
     "args": lambda value: type(value) is list,
     "attributes": or_null(object_),
+    "raised": flag,
 }
 
 

@@ -71,7 +71,8 @@ def encode_error(error: BaseException, encoder: Encodes, depth: int = 0) -> Tree
         tree["attributes"] = {name: encoder.encode(item) for name, item in attributes.items()}
     if error.__cause__ is not None and depth < _CAUSES:
         # Libraries wrap each other's errors: the cause says what happened.
-        tree["cause"] = encode_error(error.__cause__, encoder, depth + 1)
+        cause = encode_error(error.__cause__, encoder, depth + 1)
+        tree["cause"] = cause if error.__cause__.__traceback__ is not None else {**cause, "raised": False}
     return tree
 
 
@@ -114,7 +115,20 @@ def rebuilt(decoder: Decoder, tree: Tree) -> BaseException:
     else:
         into_attributes(error, attributes)
     _caused(decoder, error, tree)
+    if error.__cause__ is not None and limits.members(tree["cause"]).get("raised", True):
+        _catch([error.__cause__])
     return error
+
+
+def _catch(errors: list[BaseException]) -> None:
+    """Raise and catch the only error of a list: errors are printed with tracebacks.
+
+    The list is emptied, so that the frame of the traceback does not refer to the error.
+    """
+    try:
+        raise errors.pop()
+    except BaseException:
+        return
 
 
 def _parts(decoder: Decoder, tree: Tree) -> tuple[str, list[Any], dict[str, Any]]:
