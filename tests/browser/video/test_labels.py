@@ -69,6 +69,15 @@ def test_an_element_goes_by_its_role_and_name_where_these_are_known():
         == "textbox “Pass word”"
     )
     assert labels.element({"playwright": 'locator("#f").get_by_label("City").nth(1)'}, "#x") == "“City”"
+    row = 'get_by_role("row", name="ORD-7 \\"Lamp\\" Cancel").'
+    assert (
+        labels.element({"playwright": f'{row}get_by_role("button")'}, "#x")
+        == 'button in row “ORD-7 "Lamp" Cancel”'
+    )
+    assert (
+        labels.element({"playwright": f'{row}get_by_label("City").first'}, "#x")
+        == '“City” in row “ORD-7 "Lamp" Cancel”'
+    )
     assert labels.element({"playwright": 'locator("#size")'}, 'locator("#size")') == "#size"
     assert labels.element(None, None) == ""
 

@@ -22,6 +22,9 @@ _NORMAL = re.compile(
     r'get_by_(role|label|placeholder|text|title|alt_text)\("((?:[^"\\]|\\.)*)"'
     r'(?:, name="((?:[^"\\]|\\.)*)")?[^")]*\)(?:\.(?:first|last|nth\(\d+\)))?$'
 )
+_AROUND = re.compile(r'get_by_role\("(\w+)", name="((?:[^"\\]|\\.)*)"(?:, exact=True)?\)\.$')
+"""The element around the one that a locator selects, such as the row of a button."""
+
 _LOCATOR = re.compile(r'(?:page\.)?locator\("((?:[^"\\]|\\.)*)"\)')
 
 _VERBS = {
@@ -133,18 +136,20 @@ def element(selectors: object, selector: object) -> str:
     known = selectors if isinstance(selectors, Mapping) else {}
     role = _ROLE.search(str(known.get("role", "")))
     if role:
-        name = role[2].replace('\\"', '"')
-        return f"{role[1]} “{plain(name, 60)}”"
+        return f"{role[1]} “{plain(_unquoted(role[2]), 60)}”"
     text = known.get("text")
     if isinstance(text, str) and text.startswith("~"):
         return f"“{plain(text[1:], 60)}”"
     found = str(_first(selector))
-    normal = _NORMAL.search(str(known.get("playwright", found)))
+    locator = str(known.get("playwright", found))
+    normal = _NORMAL.search(locator)
     if normal:
-        by, what, name = normal[1], normal[2].replace('\\"', '"'), (normal[3] or "").replace('\\"', '"')
-        return f"{what} “{plain(name, 60)}”" if name else what if by == "role" else f"“{plain(what, 60)}”"
+        by, what, name = normal[1], _unquoted(normal[2]), _unquoted(normal[3] or "")
+        said = f"{what} “{plain(name, 60)}”" if name else what if by == "role" else f"“{plain(what, 60)}”"
+        around = _AROUND.search(locator, 0, normal.start())
+        return f"{said} in {around[1]} “{plain(_unquoted(around[2]), 60)}”" if around else said
     plainly = _LOCATOR.fullmatch(found)
-    return plain(plainly[1].replace('\\"', '"') if plainly else found, 90)
+    return plain(_unquoted(plainly[1]) if plainly else found, 90)
 
 
 def clock(seconds: float) -> str:
@@ -160,6 +165,10 @@ def size(count: float) -> str:
     shown = count / 1000**place
     digits = 1 if place and shown < 10 else 0
     return f"{shown:.{digits}f} {('B', 'kB', 'MB', 'GB')[place]}"
+
+
+def _unquoted(text: str) -> str:
+    return text.replace('\\"', '"')
 
 
 def _first(selector: object) -> object:

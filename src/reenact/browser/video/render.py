@@ -22,7 +22,7 @@ from reenact.errors import MissingExtra, RecordingError, ReenactError, UsageErro
 if TYPE_CHECKING:
     from reenact.browser.video.encode import VideoEncoder
 
-VERSION = 4
+VERSION = 5
 """Version of the rendering; kept videos of another version are made again."""
 
 Means = Literal["pyav", "ffmpeg", "page"]
