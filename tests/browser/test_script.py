@@ -293,3 +293,8 @@ def did_in(shell, listed):
         for step in recording.steps
         if step.call.kind == "browser" and step.call.name not in {"start", "observe"}
     ]
+
+
+def test_a_comment_that_is_cut_says_so():
+    assert python.source([python.Comment("y" * 300)]).rstrip() == f"# {'y' * 109}…"
+    assert python.source([python.Comment("y" * 110)]).rstrip() == f"# {'y' * 110}"

@@ -112,7 +112,7 @@ def test_the_patch_is_printed_and_written_only_when_asked(run, ran, tmp_path):
     status, out, err = run("heals", "--patch", "shop.py")
     assert (status, err) == (0, "")
     assert out.startswith(
-        "# shop.py:2: click #buy: not verified; it would be #worse\n"
+        "# shop.py:2: click #buy: not verified; the new selector would be #worse\n"
         "# shop.py:2: click #buy: not tried on recorded pages: none of this step is kept\n"
         "--- shop.py\n+++ shop.py\n"
     )

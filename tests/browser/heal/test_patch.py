@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from reenact.browser.heal.heal_record import HealRecord, digest
-from reenact.browser.heal.learned_selectors import learned, replacement
+from reenact.browser.heal.learned_selectors import PatchTrial, learned, replacement
 from reenact.browser.heal.patch import patched, suggested, write
 from reenact.errors import UsageError
 
@@ -127,7 +127,20 @@ def test_the_newest_verified_heal_of_a_step_counts(script):
     worse = heal(1, "#a", new="#d", verified_by="")
     added, remarks = only(file, first, second, worse)
     assert added == ['session.execute(type="click", selector="#c")']
-    assert remarks == ["shop.py:1: click #a: not verified; it would be #d"]
+    assert remarks == ["shop.py:1: click #a: not verified; the new selector would be #d"]
+
+
+def test_a_remark_gives_the_reason_and_names_a_refused_selector_once(script):
+    file, heal = script('session.execute(type="click", selector="#a")\n')
+    stopped = heal(
+        1, "#a", new=None, rung="stop", healed=False, verified_by="", error="No element matches #a"
+    )
+    tried = PatchTrial({}, "", "on the page of 3kgj3aqf5z, #b finds no element, or several")
+    patch = patched(file, file.read_bytes(), [stopped, heal(1, "#a", new="#b")], trials=[None, tried])
+    assert patch.remarks == [
+        "shop.py:1: click #a: not mended: No element matches #a",
+        "shop.py:1: click #a: not changed: on the page of 3kgj3aqf5z, #b finds no element, or several",
+    ]
 
 
 # -- a script that has changed since -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ the changed pages are visited in one later session.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import sys
 from dataclasses import dataclass, field
@@ -824,6 +825,15 @@ def test_both_identities_are_in_the_error_before_anything_happened(later):
     assert "the step means button" in result.message
     assert 'now finds button "Expel" of the record "cyd@dock.example"' in result.message
     assert set(result.why["differs"]) == {"record"}
+
+
+def test_the_target_that_the_error_names_accepts_the_other_element(later):
+    case = ACCEPTED
+    result, seen, _ = later(case.after, case.step, block=False)
+    assert seen == []
+    stated = ast.literal_eval(result.message.rpartition("or state it: expect_target=")[2])
+    result, seen, _ = later(case.after, {**case.step, "expect_target": stated}, block=False)
+    assert (result.success, seen) == (True, ["click later"]), result.message
 
 
 def test_a_drift_that_is_right_is_accepted_with_a_warning(later):

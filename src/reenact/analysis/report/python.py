@@ -22,11 +22,12 @@ _DEEPEST = 60
 
 
 class Comment(ast.stmt):
-    """A comment on a line of its own: one line of printable characters."""
+    """A comment on a line of its own: printable characters, and `…` for the end of a long text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.text = one_line(text)[: WIDTH + 10]
+        line = one_line(text)
+        self.text = line if len(line) <= WIDTH + 10 else f"{line[: WIDTH + 9]}…"
 
 
 class Blank(ast.stmt):

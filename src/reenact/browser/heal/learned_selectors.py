@@ -40,7 +40,7 @@ def learned(heal: HealRecord, trial: PatchTrial | None = None) -> str | dict[str
     """
     fit = offers(heal) if trial is None else trial.fit
     if trial is not None and trial.refused:
-        raise UnchangeableSelector(trial.refused)
+        raise UnchangeableSelector(f"not changed: {trial.refused}")
     return fit[""] if "" in fit else replacement(fit)
 
 

@@ -125,7 +125,7 @@ def patched(
         except _AlreadyLearned:
             continue
         except UnchangeableSelector as beyond:
-            _remark(patch, heal, str(beyond))
+            _remark(patch, heal, str(beyond), trial)
             continue
         before = chosen.get(number)
         if before is not None and before[0].key != heal.key and before[1] != text:
@@ -200,7 +200,8 @@ def _place(script: ScriptSource, heal: HealRecord, now: str, ref: str, trial: Pa
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
         raise UnchangeableSelector(f"{done}: `reenact export-script {ref}` writes what it did")
     if not heal.verified:
-        raise UnchangeableSelector("not verified" if heal.healed else "not mended")
+        failure = f"not mended: {heal.error}" if heal.error else "not mended"
+        raise UnchangeableSelector("not verified" if heal.healed else failure)
     if heal.action.startswith("page."):
         raise UnchangeableSelector("a call of session.page, whose locator is Playwright's own")
     if heal.old is None:
@@ -254,8 +255,8 @@ def _quoted(text: str, quote: str) -> str:
 # -- the text ----------------------------------------------------------------------------------------------------
 
 
-def _remark(patch: ScriptPatch, heal: HealRecord, why: str) -> None:
-    line = _remark_line(heal, why)
+def _remark(patch: ScriptPatch, heal: HealRecord, why: str, trial: PatchTrial | None = None) -> None:
+    line = _remark_line(heal, why, trial)
     if line not in patch.remarks:
         patch.remarks.append(line)
 
@@ -265,11 +266,11 @@ def _call(heal: HealRecord) -> str:
     return f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
 
 
-def _remark_line(heal: HealRecord, why: str) -> str:
+def _remark_line(heal: HealRecord, why: str, trial: PatchTrial | None = None) -> str:
     new = ""
     if heal.new and heal.new != heal.old:
         with suppress(UnchangeableSelector):
-            new = f"; it would be {learned(heal)}"
+            new = f"; the new selector would be {learned(heal, trial)}"
     return _line(f"{_call(heal)}: {why}{new}")
 
 

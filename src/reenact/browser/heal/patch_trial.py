@@ -211,7 +211,7 @@ async def _on_variant(
             if found:
                 one.object(f"{where}, {one.text} finds {found}", sure=sure)
             elif found is None and not words and recorded.mended:
-                one.object(f"{where}, {one.text} does not find its element", sure=True)
+                one.object(f"{where}, {one.text} finds no element, or several", sure=True)
         return True
     finally:
         await stage.close()

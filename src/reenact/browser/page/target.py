@@ -226,10 +226,16 @@ class TargetDifference:
     sure: bool = True
 
 
+_STATED = ("role", "name", "record", "icon")
+"""The parts of an element that a remedy states."""
+
+
 class DriftedTarget(ActionError):
     """The selector found another element than the step's own; nothing was done.
 
     Attributes:
+        found: The found element.
+        sure: True if a difference is certain.
         facts: `meant` and `found` in words, `differs` (the parts), and `identity`, the found element's parts.
     """
 
@@ -237,6 +243,7 @@ class DriftedTarget(ActionError):
         self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]
     ) -> None:
         super().__init__(self.sentence(known, found, differs))
+        self.found = found
         self.sure = any(one.sure for one in differs)
         self.facts: dict[str, Any] = {
             "reason": "drifted",
@@ -246,8 +253,11 @@ class DriftedTarget(ActionError):
             "identity": found.shown,
         }
 
-    accepted = 'If it is right, run the step once with drift="warn", or state it: expect_target='
-    """The ways to continue."""
+    @property
+    def accepted(self) -> str:
+        """The ways to continue."""
+        parts = {part: value for part, value in self.found.shown.items() if part in _STATED}
+        return f'If it is right, run the step once with drift="warn", or state it: expect_target={parts}'
 
     def sentence(self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]) -> str:
         """Return the differences in words."""
@@ -266,7 +276,10 @@ class AmbiguousTarget(DriftedTarget):
         facts: As for `DriftedTarget`; `reason` is `ambiguous`, and `also` the other element in words.
     """
 
-    accepted = 'Add the texts of the record that tell them apart, or its region: of "Lamp, 40 EUR", say'
+    @property
+    def accepted(self) -> str:
+        """The ways to continue."""
+        return 'Add the texts of the record that tell them apart, or its region: of "Lamp, 40 EUR", say'
 
     def __init__(self, known: KnownTarget, found: TargetIdentity, other: TargetIdentity) -> None:
         self._other = other
