@@ -150,6 +150,14 @@ def test_only_what_changed_is_read_again(store, monkeypatch):
     assert len(Index(store).summaries()) == 3
 
 
+def test_a_recording_whose_events_are_gone_is_listed_no_more(store):
+    Index(store).refresh()
+    gone = store.ids()[0]
+    (store.folder(gone) / "events.jsonl").unlink()
+    assert Index(store).lost() == [gone]
+    assert [line.id for line in Index(store).summaries()] == store.ids()
+
+
 def test_a_recording_under_way_is_followed_as_it_grows(store):
     with reenact.record("slow", home=store.root) as recording:
         counts = []

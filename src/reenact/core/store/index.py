@@ -231,9 +231,10 @@ class Index:
         there = set()
         for folder, path in folders:
             signature = signature_of(path, known.get(folder, ""))
-            if signature is not None or names is None:
-                there.add(folder)
-            if signature is not None and signature[0] != known.get(folder):
+            if signature is None:
+                continue
+            there.add(folder)
+            if signature[0] != known.get(folder):
                 changed.append(Stale(folder, *signature))
         asked = known.keys() if names is None else known.keys() & {name for name, _ in folders}
         changed.sort(key=lambda stale: stale.written, reverse=True)
