@@ -122,6 +122,10 @@ def run(options: Options, context: Context) -> Result:
         except ReenactError as error:
             failures.append(str(error))
             continue
+        except OSError as error:
+            place = error.filename or store.root
+            failures.append(f"{file} was not imported: {error.strerror or error}: {place}")
+            continue
         standings = {id: standing_of(load(store.folder(id)), store.root) for id in new}
         origins = {id: standing.tree() for id, standing in standings.items()}
         imported.append(ImportedFile(str(file), found, new, origins))

@@ -63,6 +63,7 @@ def test_last_skips_a_folder_whose_events_are_empty_with_a_word(
     empty.touch()
     os.utime(empty, (2**31, 2**31))
     assert reenact.load("last").id == path.name
+    assert reenact.load("last").id == path.name
     assert capsys.readouterr().err == "reenact: empty is skipped: its events.jsonl is empty\n"
 
 

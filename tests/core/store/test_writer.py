@@ -15,6 +15,7 @@ import reenact
 from reenact.core import system
 from reenact.core.store.chain import chained
 from reenact.core.store.writer import Writer
+from tests.conftest import Shell
 from tests.systems import POSIX
 
 
@@ -69,6 +70,32 @@ def test_what_was_recorded_before_the_disk_was_full_replays(small_disk: Path) ->
 
 
 @POSIX
+def test_a_disk_that_is_full_from_the_beginning_keeps_no_empty_recording(
+    small_disk: Path, shell: Shell
+) -> None:
+    home = str(small_disk)
+    shell.write("agent.py", "import reenact\n\n@reenact.tool\ndef look():\n    return 1\n\nprint(look())\n")
+    assert shell.run("record", "--home", home, "--", sys.executable, "agent.py").status == 0
+    [kept] = os.listdir(small_disk / "recordings")
+    exported = str(shell.folder / "run.reenact")
+    assert shell.run("export", kept, "-o", exported, "--home", home).status == 0
+    with pytest.raises(OSError, match="No space"), (small_disk / "fill").open("wb", 0) as fill:
+        while True:
+            fill.write(b"x" * 512)
+    said = {
+        ("record", "--", sys.executable, "agent.py"): "cannot be written",
+        ("fork", kept, "--at", "1"): "cannot be written",
+        ("label", kept, "slow"): "cannot be labelled: the disk is full",
+        ("import", exported, "--home", f"{home}/other"): "was not imported: No space left on device",
+    }
+    for words, why in said.items():
+        done = shell.run(*words[:1], *(() if "--home" in words else ("--home", home)), *words[1:])
+        assert done.status == 2, done.err
+        assert why in done.err.splitlines()[-1]
+        assert "no header" not in done.err
+    assert os.listdir(small_disk / "recordings") == [kept]
+
+
 def test_a_folder_deleted_in_mid_run_is_put_back_with_all_events(
     home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

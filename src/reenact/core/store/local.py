@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,7 +177,7 @@ class LocalStore:
         if shared.running(folder) not in (0, os.getpid()):
             return False
         if not events.st_size:
-            warn(f"{id} is skipped: its {EVENTS} is empty")
+            _warn_of_empty(folder)
         return events.st_size > 0
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
@@ -286,6 +287,12 @@ def argument_of(recording: RecordedRun) -> str:
 def argument(id: str, path: str) -> str:
     """Return the argument that names a recording of that id and path in a command."""
     return id if Path(path).parent == LocalStore().recordings else shlex.quote(path)
+
+
+@cache
+def _warn_of_empty(folder: Path) -> None:
+    """Warn once that `last` skips a recording without events."""
+    warn(f"{folder.name} is skipped: its {EVENTS} is empty")
 
 
 def _at_path(path: Path) -> Path:

@@ -270,7 +270,7 @@ class Writer:
 
     def _look(self) -> None:
         """Restore the file if its folder was deleted."""
-        if _fstat(self._fd).st_nlink == 0:
+        if _fstat(self._fd).st_nlink == 0 and self._size:
             self._restore()
 
     def _restore(self) -> None:
@@ -294,7 +294,12 @@ class Writer:
             self._reserve.unlink()
         body = f'{{"event":"noted","what":"hole","text":"recording stopped here: {self.stopped}"'.encode()
         with contextlib.suppress(OSError):
-            os.write(self._fd, body + chain.tail(chain.sum_of(self._sum, body)) + b"\n")
+            if self._size:
+                os.write(self._fd, body + chain.tail(chain.sum_of(self._sum, body)) + b"\n")
+            else:
+                # Without its first line, the file is no recording.
+                self.path.unlink()
+                self.path.parent.rmdir()
         warn(f"recording stopped ({self.stopped}) at {self.path.parent}; the program goes on unrecorded")
 
 

@@ -104,6 +104,8 @@ def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool)
         )
         return Recorded(status, failed=failed or text)
     path = Path(str(said["path"]))
+    if not (path / EVENTS).exists():
+        return Recorded(status, failed=f"{path} cannot be written")
     correct(path / EVENTS, status, mine=said.get("pid") == pid)
     try:
         return Recorded(status, load(path))

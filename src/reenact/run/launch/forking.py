@@ -132,6 +132,8 @@ def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool)
     if "path" not in said:
         return Forked(parent, status, None, how, reason)
     path = Path(str(said["path"]))
+    if not (path / EVENTS).exists():
+        return Forked(parent, status, None, "failed", f"{path} cannot be written")
     if how == "ran" and parent.header.get("entry") == "program":
         correct(path / EVENTS, status, mine=mine)
     try:
