@@ -10,6 +10,7 @@ from reenact.core.query.recorded_run import Labels
 from reenact.core.store import labels
 from reenact.core.store.intake import LocalIntake
 from reenact.core.store.local import LocalStore
+from reenact.core.store.quotas import IntakeLimits
 from reenact.errors import UsageError
 from reenact.verbs import interface
 from reenact.verbs.fields import Field
@@ -69,6 +70,6 @@ def run(options: Options, context: Context) -> Result:
     words = (word for word in (*before.words, *options.labels) if word not in options.remove)
     after = labels.checked(words, before.note if options.note is None else options.note)
     if after != before:
-        with closing(LocalIntake(store)) as intake:
+        with closing(LocalIntake(store, IntakeLimits(free=0))) as intake:
             labels.give(intake, path.name, after)
     return Result(path.name, after)

@@ -144,6 +144,13 @@ def test_a_damaged_index_is_made_anew(store):
     assert len(Index(store).summaries()) == 2
 
 
+def test_the_index_of_a_folder_that_cannot_be_written_is_no_finding(store, monkeypatch):
+    file = store.root / "index.sqlite"
+    file.write_bytes(file.read_bytes()[:2000] + b"\xff" * 3000)
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (store.root, os.W_OK))
+    assert kinds(store) == []
+
+
 def test_a_recording_of_a_later_version_is_named_and_stays(store):
     folder = store.recordings / "later"
     folder.mkdir()

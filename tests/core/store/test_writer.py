@@ -77,6 +77,7 @@ def test_a_disk_that_is_full_from_the_beginning_keeps_no_empty_recording(
     shell.write("agent.py", "import reenact\n\n@reenact.tool\ndef look():\n    return 1\n\nprint(look())\n")
     assert shell.run("record", "--home", home, "--", sys.executable, "agent.py").status == 0
     [kept] = os.listdir(small_disk / "recordings")
+    assert shell.run("label", kept, "good", "--home", home).status == 0
     exported = str(shell.folder / "run.reenact")
     assert shell.run("export", kept, "-o", exported, "--home", home).status == 0
     with pytest.raises(OSError, match="No space"), (small_disk / "fill").open("wb", 0) as fill:
@@ -85,7 +86,7 @@ def test_a_disk_that_is_full_from_the_beginning_keeps_no_empty_recording(
     said = {
         ("record", "--", sys.executable, "agent.py"): "cannot be written",
         ("fork", kept, "--at", "1"): "cannot be written",
-        ("label", kept, "slow"): "cannot be labelled: the disk is full",
+        ("label", kept, "slow"): "cannot be labelled: it cannot be written here: No space left on device",
         ("import", exported, "--home", f"{home}/other"): "was not imported: No space left on device",
     }
     for words, why in said.items():

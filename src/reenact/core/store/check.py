@@ -209,7 +209,8 @@ class StoreCheck:
 
     def _index(self) -> None:
         file = self._store.root / "index.sqlite"
-        if not file.is_file():
+        # Without leave to write, commands make an index in memory: the file does not matter.
+        if not file.is_file() or not os.access(self._store.root, os.W_OK):
             return
         index = Index(self._store)
         try:

@@ -80,8 +80,7 @@ def give(intake: Intake, id: str, labels: Labels) -> str:
     line = orjson.dumps({"event": "labels", "labels": list(labels.words), "note": labels.note})
     (taken,) = intake.take([Piece(id, name, 0, chain.chained([line]))])
     if taken.status != "ok":
-        why = "the disk is full" if taken.status == "full" else taken.detail or taken.status
-        raise UsageError(f"{id} cannot be labelled: {why}")
+        raise UsageError(f"{id} cannot be labelled: {taken.detail or taken.status}")
     return name
 
 
