@@ -200,6 +200,11 @@ async def test_a_search_that_means_nothing_says_how_to_go_back(store):
         await on.until(lambda: len(on.app.rows.rows) == 5)
 
 
+async def test_a_word_that_is_no_kind_of_step_is_explained(store):
+    async with screen(store, filter="nothing_like_it", count=0) as on:
+        await on.until(lambda: "no step is of kind 'nothing_like_it': for text, write" in on.app.said)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):

@@ -160,7 +160,8 @@ class Browser(App[None]):
         try:
             lines = index.summaries(lambda done, total: self._count(done, total, asked))
             hits = list(index.search(wanted)) if wanted.text.strip() else [Hit(line) for line in lines]
-            self.call_from_thread(self._found, asked, len(lines), hits)
+            unknown = "" if hits else next((word for word in wanted.words if word not in index.kinds()), "")
+            self.call_from_thread(self._found, asked, len(lines), hits, unknown)
             origins = shared.origins(self.store.recordings, [hit.summary.id for hit in hits])
         except (ReenactError, OSError) as error:
             self.call_from_thread(self.say, _first(error))
@@ -173,23 +174,22 @@ class Browser(App[None]):
         if done % 50 == 0 and asked == self._asked:
             self.call_from_thread(self.say, f"reading new recordings: {done} of {total}", "dim")
 
-    def _found(self, asked: int, all: int, hits: list[Hit]) -> None:
+    def _found(self, asked: int, all: int, hits: list[Hit], unknown: str) -> None:
         if asked != self._asked:
             return
         self._all, self.hits = all, hits
         self._arrange()
-        meant = f"{len(hits):,} of " if self._search.value.strip() else ""
-        self.query_one("#head", Static).update(
-            Text.assemble(
-                (" reenact ", "bold"), f"{meant}{many(all, 'recording')}  ", (str(self.store.root), "dim")
-            )
-        )
+        count = f"{len(hits):,} of " if self._search.value.strip() else ""
+        count += f"{many(all, 'recording')}  "
+        head = Text.assemble((" reenact ", "bold"), count, (str(self.store.root), "dim"))
+        self.query_one("#head", Static).update(head)
         if not all:
             self.say(
                 f"no recordings in {self.store.root}; `reenact record -- python agent.py` makes one", "yellow"
             )
         elif not hits:
-            self.say("no recordings match; Esc shows all again", "yellow")
+            hint = f"; no step is of kind '{unknown}': for text, write '\"{unknown}\"'" if unknown else ""
+            self.say(f"no recordings match; Esc shows all again{hint}", "yellow")
         else:
             self.say()
 
