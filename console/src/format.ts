@@ -4,6 +4,7 @@
 export function duration(seconds: number | null | undefined): string {
   // Exactly nothing is what imported runs have that knew no times.
   if (!seconds) return "";
+  if (seconds < 0.000_05) return "<0.1 ms";
   if (seconds < 0.01) return `${(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;

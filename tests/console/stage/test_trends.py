@@ -65,6 +65,34 @@ def test_a_cost_that_is_not_known_is_said_to_be_unknown_and_not_nothing(opened, 
     sound(page)
 
 
+WRITTEN = """
+window.written = [];
+const fill = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+  window.written.push(text);
+  return fill.call(this, text, ...rest);
+};
+"""
+
+
+def test_the_axis_of_very_small_costs_has_different_prices(opened, home):
+    with reenact.record("support", home=home, tags=["cheap"]):
+        ask([{"role": "user", "content": "hello"}])
+    page = opened("/")
+    page.evaluate(f"() => {{{WRITTEN}}}")
+    page.get_by_role("link", name="Trends").click()
+    page.get_by_label("Only recordings that match").fill("tag:cheap")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/trends?q=**")
+    page.get_by_role("img", name="Cost,").wait_for()
+    prices: set[str] = set()
+    while not prices - {"$0", "$0.50", "$1.00"}:
+        page.wait_for_timeout(20)
+        prices = {text for text in page.evaluate("window.written") if "$" in text}
+    assert prices >= {"$0", "$0.0001", "$0.0002"}
+    assert "<$0.0001" not in prices
+
+
 @pytest.mark.thorough
 def test_trends_without_a_recording_say_so(opened):
     page = opened("/trends?q=tag:none-such")

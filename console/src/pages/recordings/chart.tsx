@@ -43,6 +43,9 @@ export default function Chart({
   return <div ref={place} className="chart" role="img" aria-label={told} />;
 }
 
+/** The least end of the axis of costs, in dollars: smaller prices are written as `<$0.0001`. */
+const CHEAPEST = 0.0003;
+
 /** Measures that are whole numbers. */
 const COUNTED: readonly Measure[] = ["runs", "tokens"];
 
@@ -67,7 +70,7 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: {
         x: { range: (_, low, high) => [low - step / 2, high + step / 2] },
-        y: { range: (_, __, high) => [0, measure === "failures" ? 100 : high * 1.08 || 1] },
+        y: { range: (_, __, high) => [0, measure === "failures" ? 100 : greatest(measure, high)] },
       },
       axes: [
         {
@@ -103,6 +106,11 @@ function drawn(box: HTMLElement, buckets: Bucket[], measure: Measure, by: "hour"
     ] as uPlot.AlignedData,
     box,
   );
+}
+
+/** The end of the value axis: a little above the greatest value, and where prices can still be written. */
+function greatest(measure: Measure, high: number): number {
+  return Math.max(high * 1.08, measure === "cost" && high > 0 ? CHEAPEST : 0) || 1;
 }
 
 /** Two to four round values from 0 on; whole ones where the measure is counted. */
