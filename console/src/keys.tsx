@@ -41,6 +41,20 @@ export function useKeys(title: string, keys: Keys, on = true): void {
   }, [on, names]);
 }
 
+const NAMES: Record<string, string> = {
+  " ": "Space",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  "Ctrl+k": "Ctrl K",
+};
+
+/** A key as a keyboard shows it: `Space`, `←`. */
+export function keyName(key: string): string {
+  return NAMES[key] ?? key;
+}
+
 /** All keys that are answered to now, by layer. */
 export function useKnownKeys(): readonly Layer[] {
   return useSyncExternalStore(

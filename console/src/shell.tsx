@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
 import { get } from "./client";
 import { comparing, listAt } from "./filter";
-import { useKeys, useKnownKeys } from "./keys";
+import { keyName, useKeys, useKnownKeys } from "./keys";
 import { useConnected } from "./live";
 import type { Me } from "./model";
 import { Palette } from "./palette";
@@ -101,7 +101,7 @@ function Help({ close }: { close: () => void }) {
             {Object.entries(layer.keys).map(([key, { does }]) => (
               <div key={key}>
                 <dt>
-                  <kbd>{key.replace("Ctrl+k", "Ctrl K")}</kbd>
+                  <kbd>{keyName(key)}</kbd>
                 </dt>
                 <dd>{does}</dd>
               </div>

@@ -166,6 +166,15 @@ def test_a_film_is_gone_through_by_keys_alone(opened, bought):
 
 
 @pytest.mark.thorough
+def test_the_list_of_keys_names_each_key(opened, bought):
+    page = opened(f"/r/{bought[0]}/session/1")
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts").locator("dt").all_inner_texts()
+    assert {"Space", "←", "→", "↑", "↓", "Home"} <= set(keys)
+    assert all(key.strip() for key in keys)
+
+
 def test_two_sessions_play_in_step(opened, bought):
     page = opened(f"/compare/{bought[1]}/{bought[0]}")
     pair = page.get_by_label("Both sessions, in step")
