@@ -148,6 +148,10 @@ def test_what_is_not_found_is_said_and_bare_words_are_explained(run):
             "for an id 'id:refund*'\n"
         ),
     )
+    for words in ("#good", "label:good"):
+        assert run("list", words)[2].endswith(": for a tag or label, write 'tag:good'\n")
+    for words in ("tool:nothing", "tag:nope", "t*:nothing"):
+        assert run("list", words)[2] == "no recordings match (1 searched)\n"
     assert run("list", "--tag", "nope")[1] == ""
 
 

@@ -160,8 +160,8 @@ class Browser(App[None]):
         try:
             lines = index.summaries(lambda done, total: self._count(done, total, asked))
             hits = list(index.search(wanted)) if wanted.text.strip() else [Hit(line) for line in lines]
-            unknown = "" if hits else next((word for word in wanted.words if word not in index.kinds()), "")
-            self.call_from_thread(self._found, asked, len(lines), hits, unknown)
+            hint = "" if hits else wanted.unmatched(index.kinds())
+            self.call_from_thread(self._found, asked, len(lines), hits, hint)
             origins = shared.origins(self.store.recordings, [hit.summary.id for hit in hits])
         except (ReenactError, OSError) as error:
             self.call_from_thread(self.say, _first(error))
@@ -174,7 +174,7 @@ class Browser(App[None]):
         if done % 50 == 0 and asked == self._asked:
             self.call_from_thread(self.say, f"reading new recordings: {done} of {total}", "dim")
 
-    def _found(self, asked: int, all: int, hits: list[Hit], unknown: str) -> None:
+    def _found(self, asked: int, all: int, hits: list[Hit], hint: str) -> None:
         if asked != self._asked:
             return
         self._all, self.hits = all, hits
@@ -188,8 +188,7 @@ class Browser(App[None]):
                 f"no recordings in {self.store.root}; `reenact record -- python agent.py` makes one", "yellow"
             )
         elif not hits:
-            hint = f"; no step is of kind '{unknown}': for text, write '\"{unknown}\"'" if unknown else ""
-            self.say(f"no recordings match; Esc shows all again{hint}", "yellow")
+            self.say(f"no recordings match; Esc shows all again{f'; {hint}' if hint else ''}", "yellow")
         else:
             self.say()
 

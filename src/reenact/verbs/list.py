@@ -92,7 +92,7 @@ class Result(interface.Result):
         proofs: The proofs of recordings, by id.
         place: The name of the store.
         searched: The number of recordings searched, if none was found or `why` asks for it.
-        unknown: A word of the filter that is no kind of step, if no recording was found.
+        hint: The reason that no recording was found, if it is a kind of step that does not exist.
     """
 
     listed: Listed
@@ -102,7 +102,7 @@ class Result(interface.Result):
     proofs: Mapping[str, Proof]
     place: str
     searched: int = 0
-    unknown: str = ""
+    hint: str = ""
 
     def tree(self) -> list[Any]:
         """Return the lines of the list as views."""
@@ -146,5 +146,4 @@ def run(options: Options, context: Context) -> Result:
         searched = index.count() if options.why or not ids else 0
         if ids or not searched:
             return result(searched)
-        kinds = index.kinds()
-        return result(searched, next((word for word in wanted.words if word not in kinds), ""))
+        return result(searched, wanted.unmatched(index.kinds()))

@@ -28,12 +28,7 @@ def show(result: Result, options: Options, context: TerminalContext) -> None:
     if not lines and not result.searched:
         say(f"no recordings in {result.place}; `reenact record -- python agent.py` makes one")
     elif not lines:
-        word = result.unknown
-        hint = (
-            f"; no step is of kind '{word}': for text, write '\"{word}\"', for an id 'id:{word}*'"
-            if word
-            else ""
-        )
+        hint = f"; {result.hint}" if result.hint else ""
         say(f"no recordings match ({result.searched} searched){hint}")
     elif found.matching is None:
         say(f"the newest {len(lines)}; --all shows the others")

@@ -103,10 +103,21 @@ class Filter:
         """True if it has conditions on steps."""
         return bool(self._tests)
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words that it takes for kinds of effects; an unknown one may be meant as text."""
-        return tuple(term.value for term in terms(self.node) if term.field == "kind" and term.op == "is")
+    def unmatched(self, kinds: Collection[str]) -> str:
+        """Explain the first term with a kind that no step has, as such a word may be meant as text.
+
+        Args:
+            kinds: All kinds of effects. Empty if each term has one of them.
+        """
+        for term in terms(self.node):
+            named = term.field == "label"
+            kind, _, name = str(term.value).partition(":") if named else (str(term.value), "", "")
+            if not (named or (term.field == "kind" and term.op == "is")) or kind in kinds or "*" in kind:
+                continue
+            if named or kind.startswith("#"):
+                return f"no step is of kind '{kind}': for a tag or label, write 'tag:{name or kind[1:]}'"
+            return f"no step is of kind '{kind}': for text, write '\"{kind}\"', for an id 'id:{kind}*'"
+        return ""
 
     def __repr__(self) -> str:
         return f"Filter({self.text!r})"
