@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -9,7 +11,9 @@ from reenact.browser.actions.types import Click
 from reenact.browser.page.differences import differences, exact
 from reenact.browser.page.selector_words import texts_of
 from reenact.browser.page.target import (
+    DriftedTarget,
     KnownTarget,
+    TargetDifference,
     TargetIdentity,
     written_parts,
 )
@@ -388,3 +392,17 @@ def test_a_price_is_no_part_of_a_record_unless_the_act_is_grave():
     then, now = ("Ada", "80.00"), ("Ada", "90.00")
     assert parts([told("Trade", "Ada", then)], told("Trade", "Ada", now)) == []
     assert parts([told("Pay", "Ada", then)], told("Pay", "Ada", now)) == ["record"]
+
+
+def test_a_drift_in_a_dialog_offers_a_target_with_the_dialog():
+    found = TargetIdentity(role="button", name="OK", region="Delete account", dialog=True)
+    drifted = DriftedTarget(
+        KnownTarget(), found, [TargetDifference("dialog", "Save draft", "Delete account")]
+    )
+    assert drifted.accepted.endswith(
+        "expect_target={'role': 'button', 'name': 'OK', 'region': 'Delete account'}"
+    )
+    aside = replace(found, dialog=False)
+    assert (
+        "region" not in DriftedTarget(KnownTarget(), aside, [TargetDifference("name", "Yes", "OK")]).accepted
+    )

@@ -227,7 +227,7 @@ class TargetDifference:
 
 
 _STATED = ("role", "name", "record", "icon")
-"""The parts of an element that a remedy states."""
+"""The parts of an element that a remedy states, and for an element of a dialog its region."""
 
 
 class DriftedTarget(ActionError):
@@ -256,7 +256,8 @@ class DriftedTarget(ActionError):
     @property
     def accepted(self) -> str:
         """The ways to continue."""
-        parts = {part: value for part, value in self.found.shown.items() if part in _STATED}
+        stated = (*_STATED, "region") if self.found.dialog else _STATED
+        parts = {part: value for part, value in self.found.shown.items() if part in stated}
         return f'If it is right, run the step once with drift="warn", or state it: expect_target={parts}'
 
     def sentence(self, known: KnownTarget, found: TargetIdentity, differs: Sequence[TargetDifference]) -> str:
