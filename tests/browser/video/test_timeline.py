@@ -176,6 +176,18 @@ def test_what_is_in_no_pixels_is_on_a_card(filming):
     }
 
 
+def test_a_card_does_not_stay_through_the_pauses_of_a_compact_video(filming):
+    filming.frame(0.0, WHITE)
+    filming.line("dialog", 1.0, tab=0, kind="confirm", text="Leave?", answer="accepted")
+    for number in range(4):
+        filming.act(1.2 + number / 4, 1.3 + number / 4, {"type": "press_key", "key": str(number)})
+    filming.line("end", 9.0)
+    shots, _ = shots_of(filming, "compact")
+    shown = [shot.ms for shot in shots if shot.cards]
+    gone = next(shot.ms for shot in shots if shot.ms > shown[-1])
+    assert gone - shown[0] == 2000
+
+
 def test_a_page_that_comes_back_takes_the_card_of_its_crash_away(filming):
     filming.frame(0.0, WHITE)
     filming.line("crash", 1.0, tab=0, what="page")

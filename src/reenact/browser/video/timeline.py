@@ -43,6 +43,9 @@ _LATE = 75
 _CARD = 1000
 """Least milliseconds of a card, which would be too short in shortened idle time."""
 
+_CARD_MOST = 2000
+"""Most milliseconds of a card, which would be too long where the video pauses at actions; a crash stays."""
+
 _PRESSED = 250
 """Milliseconds that a press of the pointer is visible."""
 
@@ -290,6 +293,8 @@ def _unmarked(story: SessionFacts, action: VideoAction, acts: int, ended: int | 
 
 def _times_of(story: SessionFacts, card: Card) -> tuple[int, int]:
     began, ended, last = (_grid(story.pace.video(t)) for t in (card.began, card.ended, float("inf")))
+    if card.kind != "crash":
+        ended = min(ended, began + _CARD_MOST)
     return began, max(ended, min(began + _CARD, last))
 
 
