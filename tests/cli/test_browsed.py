@@ -60,7 +60,7 @@ def test_a_heal_is_told_by_its_step_its_helper_and_what_verified_it():
         ("verified", "same element"),
     ]
     agent = HealRecord("k", "expect", "agent", healed=False)
-    assert told(agent.to_tree()) == [("step", "expect"), ("not mended by", "agent"), ("verified", "no")]
+    assert told(agent.to_tree()) == [("step", "expect"), ("tried", "agent"), ("verified", "no")]
 
 
 def test_a_failed_one_is_an_error_to_find_and_to_read(shell):

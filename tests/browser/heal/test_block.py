@@ -168,7 +168,7 @@ def test_with_heal_off_nobody_helps_and_the_block_stops_where_it_failed(shop, fa
         failed = shop.execute(GONE)
         later = shop.execute(type="click", selector="text=Buy")
     assert (fb.success, fb.agent_invoked, fb.error) == (False, False, failed.message)
-    assert "nobody helps" in later.message
+    assert "it was not repaired" in later.message
     assert said(shop) == "nothing sold"
     assert model.told == []
 
@@ -191,6 +191,14 @@ def test_a_failure_of_playwrights_page_calls_the_agent_and_is_raised_all_the_sam
     # Behind the block it is Playwright's page again.
     shop.page.locator("#name").fill("Eve")
     assert shop.page.locator("#name").input_value() == "Eve"
+
+
+def test_the_error_says_why_the_agent_failed_too(shop, fallback):
+    block, _ = fallback(shop, done("the tea is\nsold out", success=False))
+    with block as fb:
+        failed = shop.execute(GONE)
+    assert (fb.success, fb.agent_invoked) == (False, True)
+    assert fb.error == f"{failed.message.rstrip('.')}; the agent failed: the tea is sold out"
 
 
 @pytest.mark.thorough
@@ -251,7 +259,7 @@ def test_every_argument_of_an_agent_is_one_of_a_block(shop):
 
 
 def test_a_missing_model_is_said_where_it_is_missed_with_the_step_that_failed(shop):
-    with pytest.raises(UsageError, match="#gone.*nobody can take over.*REENACT_MODEL"):
+    with pytest.raises(UsageError, match="#gone.*no agent can take over.*REENACT_MODEL"):
         with reenact.Client().AgentFallback(shop, task="Buy") as fb:
             shop.execute(type="wait", time_ms=0)
             shop.execute(GONE)

@@ -71,7 +71,7 @@ def sentences(output: Any) -> str:
 
 def _healed(heal: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines of a heal: the failed step, the rung that helped, and the verification."""
-    done = "mended by" if heal.get("healed") else "not mended by"
+    done = "mended by" if heal.get("healed") else "tried"
     place = f"  {heal.get('file')}:{heal.get('line')}" if heal.get("file") else ""
     lines = [("step", f"{heal.get('action')} {heal['old'] or ''}".rstrip() + place)]
     if heal.get("error"):

@@ -67,7 +67,7 @@ class AgentFallback:
         steps: The results of the block's own executed steps; the agent's steps are in `agent_response`.
         skipped: The actions that were skipped, as dicts.
         success: True if the block reached its purpose.
-        error: The first failure; None if nothing failed, or the failed step was repaired.
+        error: The first failure, and that of the agent; None if nothing failed, or the step was repaired.
         agent_invoked: True if an agent was called.
         agent_response: The agent's last status, or None.
         heals: The records of each repair and of the agent's takeover: failed step, rung, verification.
@@ -255,6 +255,9 @@ class AgentFallback:
     def _apply_answer(self, answer: AgentStatusResponse) -> None:
         self.agent_response = answer
         self.success = bool(answer.success)
+        if not self.success and answer.answer:
+            why = " ".join(str(answer.answer).split())[:500]
+            self.error = f"{(self.error or '').rstrip('.')}; the agent failed: {why}"
 
     def _wrote(self, failed: FailedStep) -> None:
         assert self.agent_response is not None
@@ -333,7 +336,7 @@ class AgentFallback:
         """Return the result of a skipped action."""
         shown = _shown(action)
         at = self._note({"type": shown.type, **shown.args})
-        who = "an agent has taken over" if self.agent_invoked else "nobody helps here"
+        who = "an agent has taken over" if self.agent_invoked else "it was not repaired"
         message = f"skipped: an earlier step of this block failed, and {who}"
         return made(shown, at, self._session.status().url, success=True, message=message)
 

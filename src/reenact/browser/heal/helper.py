@@ -106,7 +106,7 @@ class BlockHelper:
             # A server finds the model itself, and reports a missing one.
             model = asked if self._session.remote else _chosen(asked)
         except UsageError as missing:
-            raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
+            raise UsageError(f"{error.rstrip('.')}; and no agent can take over: {missing}") from None
         self.agent = agent_for(self._session, **{**self._params, "reasoning_model": model})
         self.agent.trouble = f"{error} {self.left}".strip()
         return self.agent
