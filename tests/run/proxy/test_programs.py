@@ -146,6 +146,7 @@ def test_a_fork_goes_on_at_the_provider_and_is_a_recording_like_any(shell, provi
     assert provider.hits == hits + 3
     child = shell.last()
     assert child.header["parent"] == {"id": parent.id, "step": 2, "how": "fork"}
+    assert child.header["program"] == parent.header["program"]
     provider.stop()
     assert shell.replay().out == forked.out
     edited = shell.run("fork", parent.id, "--at", "1", "--set", "text = edited")

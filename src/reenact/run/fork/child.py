@@ -207,8 +207,9 @@ class Child:
         own = self._plan is not None or consent.allowed(self.parent, self._store.root)
         standing = consent.standing_of(self.parent, self._store.root)
         kept = {name: program[name] for name in _KEPT if name in program and self._plan is None and own}
-        if not own and "proxy" in program:
-            kept = {"argv": [], "proxy": {}}
+        if "proxy" in program:
+            # The packages of this process are not the program's, which need not be Python.
+            kept = {**(kept if own else {"argv": [], "proxy": {}}), "packages": {}}
         if self._plan is not None:
             kept = {name: program[name] for name in ("hash_seed", "tty") if name in program}
         header: dict[str, Tree] = {
