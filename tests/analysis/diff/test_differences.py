@@ -244,6 +244,15 @@ def test_the_end_and_the_program_are_compared_too():
     ]
 
 
+def test_packages_that_one_run_does_not_know_are_no_differences():
+    python, other = (
+        run(step("tool:a", 1), program={"argv": ["agent"], "packages": packages})
+        for packages in ({"openai": "3.0", "httpx": "0.28"}, {})
+    )
+    assert compare(python, other).program == ()
+    assert compare(other, python).program == ()
+
+
 def test_time_and_tokens_stand_side_by_side():
     def program(tokens, took):
         usage = {"prompt_tokens": tokens, "completion_tokens": 5}

@@ -189,6 +189,7 @@ def _program(a: RecordedRun, b: RecordedRun) -> Iterable[Difference]:
     one, other = (program.pop("packages", None) or {} for program in programs)
     if all(programs):
         yield from parts(programs[0], programs[1], "", "")
-        for name in sorted({*one, *other}):
+        # Of a program that is not Python, no packages are known.
+        for name in sorted({*one, *other}) if one and other else ():
             if one.get(name) != other.get(name):
                 yield Difference(f"packages.{name}", one.get(name, ABSENT), other.get(name, ABSENT))
