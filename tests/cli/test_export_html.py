@@ -175,3 +175,23 @@ def test_a_page_that_cannot_be_written_is_one_line(run, home, tmp_path, words, t
     assert (status, out, len(err.splitlines())) == (2, "", 1)
     assert told in err
     assert (tmp_path / "there.html").read_text() == "mine"
+
+
+@reenact.tool(kind="model", name="gpt-4o")
+def ask(tokens, model="gpt-4o"):
+    message = {"role": "assistant", "content": "hi"}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 3}
+    return {"choices": [{"message": message}], "usage": usage, "model": model}
+
+
+@needs_browser
+def test_the_overview_of_two_runs_fits_on_a_phone(run, home, tmp_path, opened):
+    for tokens in (12, 34_567):
+        with reenact.record("support agent", home=home):
+            ask(tokens)
+    run("diff", "last~1", "last", "--html", "diff.html")
+    page = opened(tmp_path / "diff.html")
+    page.set_viewport_size({"width": 380, "height": 760})
+    box = page.locator(".wide-table", has=page.locator("table.numeric")).first
+    assert box.locator("td", has_text="$").count() > 0
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
