@@ -53,10 +53,14 @@ def test_two_runs_and_an_exported_one_are_watched_as_well(run, home, tmp_path):
         (["last", "--session", "4"], "has one browser session: there is no session 4"),
         (["last", "-o", "nowhere/page.html"], "there is no folder nowhere"),
         (["last", "-o", "."], "that is a folder"),
+        (["./agent.py"], "agent.py is no exported recording; `reenact import` reads other formats"),
+        (["./page.html"], "page.html is a page, to open in a browser"),
     ],
 )
-def test_a_mistake_costs_one_line(run, home, words, told):
+def test_a_mistake_costs_one_line(run, home, tmp_path, words, told):
     buy(home)
+    (tmp_path / "agent.py").write_text("print('an agent')\n")
+    (tmp_path / "page.html").write_text("<!doctype html><title>A page</title>")
     status, out, err = run("watch", *words)
     assert (status, out) == (2, "")
     assert told in err

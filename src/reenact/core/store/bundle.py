@@ -38,7 +38,7 @@ from reenact.core.store.base import Progress
 from reenact.core.store.deleted import Tombstones
 from reenact.core.store.labels import PATTERN
 from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
-from reenact.core.store.reading import cause, unreadable
+from reenact.core.store.reading import cause, check_exported, unreadable
 from reenact.core.store.salvage import salvage
 from reenact.core.store.summarised import reason
 from reenact.core.unpack import Archive
@@ -277,6 +277,8 @@ def _labelled(fresh: Path, target: Path) -> bool:
 
 
 def _unpack(path: Path, fresh: Path, limit: int) -> None:
+    if path.suffix != SUFFIX:
+        check_exported(path)
     try:
         with Archive(path, str(path), limit) as archive:
             listed = _listed(archive, path)

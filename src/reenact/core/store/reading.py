@@ -79,17 +79,23 @@ def cause(error: Exception) -> str:
     return storable(str(error), 200)
 
 
-def _read_file(path: Path) -> RecordedRun:
+def check_exported(path: Path) -> None:
+    """Raise NotARecording for a file that cannot be an exported recording, as it is no zip file."""
     from zipfile import is_zipfile  # noqa: PLC0415 - few commands read an exported file
 
-    from reenact.core.unpack import Archive  # noqa: PLC0415 - as above
+    if is_zipfile(path):
+        return
+    with path.open("rb") as file:
+        head = file.read(256)
+    if is_page(head):
+        raise NotARecording(f"{path} {PAGE}")
+    raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
 
-    if not is_zipfile(path):
-        with path.open("rb") as file:
-            head = file.read(256)
-        if is_page(head):
-            raise NotARecording(f"{path} {PAGE}")
-        raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
+
+def _read_file(path: Path) -> RecordedRun:
+    from reenact.core.unpack import Archive  # noqa: PLC0415 - few commands read an exported file
+
+    check_exported(path)
     torn: list[str] = []
     logs: list[Log] = []
     try:
