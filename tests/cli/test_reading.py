@@ -155,6 +155,14 @@ def test_what_is_not_found_is_said_and_bare_words_are_explained(run):
     assert run("list", "--tag", "nope")[1] == ""
 
 
+def test_a_run_without_steps_is_shown_without_empty_space(run):
+    with reenact.record("short"):
+        os.environ.get("SHORT")
+    out = run("show", "last")[1]
+    assert "also recorded: " in out
+    assert "\n\n\n" not in out
+
+
 def test_tags_status_and_limit_narrow_the_list(run):
     for number in range(4):
         agent(f"run{number}", tags=[f"t{number % 2}"])

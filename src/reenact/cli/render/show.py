@@ -157,7 +157,8 @@ def _foot(page: TextPage, facts: RecordingFacts) -> None:
         if log.fired:
             drawn["timers fired"] = drawn.get("timers fired", 0) + sum(map(len, log.fired.values()))
     if drawn:
-        page.line(Text(""))
+        if facts.recording.steps:
+            page.line(Text(""))
         counted = ", ".join(f"{times} {kind}" for kind, times in sorted(drawn.items()))
         page.line(Text(f"also recorded: {counted}", "dim"), 0, 5)
     output = facts.recording.logs[0].sealed or {}
