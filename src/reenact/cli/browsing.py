@@ -33,7 +33,7 @@ def run(options: Options, context: Context) -> Shown:
     """Show the screen until the user leaves it. Raises UsageError without a terminal."""
     wanted = Filter(" ".join(options.filter)).text
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("reenact browse needs a terminal; `reenact list` prints the recordings")
+        raise UsageError("browsing needs a terminal; `reenact list` prints the recordings")
     with needing("tui", "reenact browse"):
         from reenact.tui import browse as screen  # noqa: PLC0415 - a tenth of a second that no other command should pay
 

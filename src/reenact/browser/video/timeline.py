@@ -44,7 +44,7 @@ _CARD = 1000
 """Least milliseconds of a card, which would be too short in shortened idle time."""
 
 _CARD_MOST = 2000
-"""Most milliseconds of a card, which would be too long where the video pauses at actions; a crash stays."""
+"""Most milliseconds of a card, but for a crash: the pauses at actions would prolong it."""
 
 _PRESSED = 250
 """Milliseconds that a press of the pointer is visible."""
