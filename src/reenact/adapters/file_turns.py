@@ -14,7 +14,6 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -24,7 +23,7 @@ from reenact.adapters.process_turns import StandsStill, await_turn
 from reenact.adapters.stdlib import file_uses
 from reenact.core import system
 from reenact.core.boundary import Run, Scope, current, entered
-from reenact.core.model.event import FILE_USE, READS, WRITES, names_of
+from reenact.core.model.event import FILE_USE, READS, WRITES, name_of, names_of
 
 _MOST = 10_000
 """The number of uses of one process that are recorded; a process with more is not ordered."""
@@ -98,8 +97,8 @@ def before(*paths: str, writes: bool, names: bool = False) -> None:
         scope.run.turnstile.on_settle = end
         with entered(None):
             names = names or (writes and not Path(paths[0]).is_file())
-            digests = [_digest(path) for path in _public(scope.run, paths, folders=names)]
-        _thread.use = _begun(scope, digests)
+            files = [name_of(path) for path in _public(scope.run, paths, folders=names)]
+        _thread.use = _begun(scope, files)
 
 
 def begins(seen: int | None = None) -> None:
@@ -115,8 +114,9 @@ def begins(seen: int | None = None) -> None:
     with entered(None):
         numbers = [_file_number(path) for path in use.paths] if seen is None else [seen]
     full = _public(run, use.paths, folders=use.names or (use.writes and not numbers[0]))
-    parts = [f"{_digest(path)}={number}" for path, number in zip(full, numbers, strict=False)]
-    parts += map(_digest, full[len(parts) :])
+    digests = [name_of(path).removeprefix(FILE_USE) for path in full]
+    parts = [f"{digest}={number}" for digest, number in zip(digests, numbers, strict=False)]
+    parts += digests[len(parts) :]
     with _lock:
         count = _counted[run] = _counted.get(run, 0) + 1
     if count <= _MOST:
@@ -137,13 +137,13 @@ def end() -> None:
                 file.write(".")
 
 
-def _begun(scope: Scope, digests: list[str]) -> _FileUse | None:
+def _begun(scope: Scope, waiting: list[str]) -> _FileUse | None:
     """Wait for the turn at each file that several processes use; return the use if there is one."""
     run, family = scope.run, scope.run.family
     folder = None if family is None else family.exchange("turns")
     if family is None or folder is None:
         return None
-    waiting, used, found = [f"{FILE_USE}{digest}" for digest in digests], [], None
+    used, found = [], None
     while waiting:
         name = waiting.pop(0)
         if family.taker(name, 1) is None:
@@ -186,10 +186,6 @@ def _public(run: Run, paths: Sequence[str], *, folders: bool) -> list[str]:
     with entered(None):
         full = [os.path.abspath(path if view is None else view.public(path)) for path in paths]  # noqa: PTH100
     return [*full, *(str(Path(path).parent) for path in full if folders)]
-
-
-def _digest(path: str) -> str:
-    return blake2b(os.fsencode(path), digest_size=8).hexdigest()
 
 
 def _file_number(path: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reenact.core.model import codec
+from reenact.core.model.event import name_of
 from reenact.core.store.local import load
 from reenact.core.store.writer import Writer
 from reenact.run.files.recorded_changes import RecordedChanges
@@ -223,6 +224,11 @@ def seen(how, text, t, **more):
     }
 
 
+def opened(t):
+    lock = f"{name_of('/w/log')}=1:w"
+    return {"event": "locked", "at": "main/proc:work.0", "in": None, "lock": lock, "count": int(t * 1e6)}
+
+
 def asked(t):
     called = {
         "event": "called",
@@ -272,6 +278,18 @@ def asked(t):
             [*asked(6.5), seen("change", "b", 7.0, within=None)],
             False,
             id="another process writes the same later",
+        ),
+        pytest.param(
+            [seen("command", "ab", 5.0)],
+            [opened(4.5), seen("change", "abc", 7.0, within=None)],
+            True,
+            id="the other has opened it, and sees it later",
+        ),
+        pytest.param(
+            [seen("command", "ab", 5.0), *asked(5.2)],
+            [opened(5.5), seen("change", "abc", 7.0, within=None)],
+            False,
+            id="the other opens it after the next event",
         ),
     ],
 )  # fmt: skip

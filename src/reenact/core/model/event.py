@@ -7,9 +7,11 @@ event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a cras
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import field
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 from reenact.core.dataclass import dataclass
@@ -54,6 +56,11 @@ stands for all further uses of a process.
 
 READS, WRITES = ":r", ":w"
 """The end of the name of a use of files: it changes nothing, or may change them."""
+
+
+def name_of(path: str) -> str:
+    """Return the name of a used file, with a digest of its path."""
+    return f"{FILE_USE}{blake2b(os.fsencode(path), digest_size=8).hexdigest()}"
 
 
 def names_of(use: str) -> list[str]:

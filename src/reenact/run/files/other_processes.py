@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from reenact.core.files.states import FileState
 from reenact.core.files.trees import UNKNOWN, FileChange, changes
+from reenact.core.model.event import WRITES, name_of, names_of
 from reenact.core.model.log import Log
 from reenact.core.query.recorded_run import RecordedRun
 
@@ -59,6 +60,22 @@ class _Path:
         return any(each.state != state and (each.own or each.state not in self._owned) for each in between)
 
 
+class _Writing(NamedTuple):
+    """The times at which a process opened a file to change it, and those at which it found its changes."""
+
+    opened: list[float]
+    changed: list[float]
+
+    def overlaps(self, time: float, until: float) -> bool:
+        """Return True if the process had opened the file, and not looked at it again, between two times."""
+        place = bisect_left(self.changed, time)
+        if place == len(self.changed):
+            return False
+        # The last time at which it opened the file before it found the next change.
+        behind = bisect_right(self.opened, min(until, self.changed[place]))
+        return behind > 0 and (place == 0 or self.opened[behind - 1] >= self.changed[place - 1])
+
+
 class OtherProcesses:
     """The changes that the other processes of a run made by their own code.
 
@@ -81,6 +98,9 @@ class OtherProcesses:
         until = _next(self._looks, time)
         if any(began <= until and time <= ended for began, ended in self._first_changes.get(path, ())):
             # A file that the other process was making: it may be there, and empty.
+            return True
+        if any(each.overlaps(time, until) for each in self._writing.get(name_of(str(path)), ())):
+            # The other process had opened the file, and looked at it only after further changes.
             return True
         found = self._paths.get(path)
         return found is not None and found.by_other(change.states[path].timeless(), time, until)
@@ -115,6 +135,23 @@ class OtherProcesses:
                 elif _is_own(change):
                     for path in change.states.keys() & began.keys():
                         found.setdefault(path, []).append((began.pop(path), time))
+        return found
+
+    @cached_property
+    def _writing(self) -> dict[str, list[_Writing]]:
+        """Return the times in which other processes changed a file, by its name, one object a process."""
+        found: dict[str, list[_Writing]] = {}
+        for log in filter(self._runs_again, self._recording.logs):
+            changed: dict[str, list[float]] = {}
+            for change in filter(_is_own, changes(log)):
+                for path in change.states:
+                    changed.setdefault(name_of(str(path)), []).append(_offset(log) + change.t)
+            opened: dict[str, list[float]] = {}
+            for use, number in log.locked:
+                for name in names_of(use) if use.endswith(WRITES) else ():
+                    opened.setdefault(name, []).append(_offset(log) + number / 1e6)
+            for name in opened.keys() & changed.keys():
+                found.setdefault(name, []).append(_Writing(sorted(opened[name]), sorted(changed[name])))
         return found
 
     def _runs_again(self, log: Log) -> bool:
