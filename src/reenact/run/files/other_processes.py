@@ -61,13 +61,13 @@ class _Path:
 
 
 class _Writing(NamedTuple):
-    """The times at which a process opened a file to change it, and those at which it found its changes."""
+    """The times at which a process opened a file to change it, and found its changes."""
 
     opened: list[float]
     changed: list[float]
 
     def overlaps(self, time: float, until: float) -> bool:
-        """Return True if the process had opened the file, and not looked at it again, between two times."""
+        """Return True if it had opened the file, and not looked again, between two times."""
         place = bisect_left(self.changed, time)
         if place == len(self.changed):
             return False
@@ -139,7 +139,7 @@ class OtherProcesses:
 
     @cached_property
     def _writing(self) -> dict[str, list[_Writing]]:
-        """Return the times in which other processes changed a file, by its name, one object a process."""
+        """Return the times in which other processes changed a file, by its name."""
         found: dict[str, list[_Writing]] = {}
         for log in filter(self._runs_again, self._recording.logs):
             changed: dict[str, list[float]] = {}
