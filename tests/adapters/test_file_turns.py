@@ -146,6 +146,25 @@ def test_a_program_without_further_processes_has_no_lines_of_uses(shell):
     assert not recording.logs[0].locked
 
 
+def test_compiled_modules_are_no_files_that_processes_share(shell):
+    shell.write("module.py", "NUMBER = 1")
+    shell.write("worker.py", "import sys\nsys.dont_write_bytecode = False\nimport module, module2")
+    shell.write("module2.py", "NUMBER = 2")
+    shell.write(
+        "agent.py",
+        """
+        import subprocess, sys
+        for _ in range(2):
+            subprocess.run([sys.executable, "worker.py"], check=True)
+        import module
+        """,
+    )
+    done, recording = shell.record("agent.py")
+    assert done.status == 0, done.err
+    assert list((shell.folder / "__pycache__").glob("module*.pyc"))
+    assert not [use for log in recording.logs for use in log.locked]
+
+
 @pytest.mark.thorough
 def test_a_process_that_looks_for_ever_departs(shell):
     shell.write("agent.py", POLLED)

@@ -31,6 +31,9 @@ _MOST = 10_000
 _OF_SYSTEM = ("/dev/", "/proc/", "/sys/")
 """Folders that are no files of the run."""
 
+_COMPILED = "__pycache__"
+"""The folder of compiled modules: Python writes them where they are missing."""
+
 _GIVEN_UP = "uses-given-up"
 """The file that is made where a process gives up the order."""
 
@@ -88,7 +91,7 @@ def before(*paths: str, writes: bool, names: bool = False) -> None:
     family = None if scope is None else scope.run.family
     if scope is None or family is None or not family.several or scope.hidden or scope.call is not None:
         return
-    if paths[0].startswith(_OF_SYSTEM):
+    if paths[0].startswith(_OF_SYSTEM) or _COMPILED in paths[-1]:
         return
     if not scope.run.replaying:
         _thread.recorded = _RecordedUse(scope, paths, writes, names)
