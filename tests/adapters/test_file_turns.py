@@ -126,14 +126,20 @@ def clear(folder):
             path.rmdir() if path.is_dir() else path.unlink()
 
 
-@pytest.mark.sampled(every=2)
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_processes_that_look_again_and_again_see_the_same(shell, program):
-    agent, worker = PROGRAMS[program]
+def recorded(shell, agent, worker):
+    """Record a program, and remove the files that it made."""
     shell.write("agent.py", agent)
     shell.write("worker.py", worker)
     done, _ = shell.record("agent.py")
     assert done.status == 0, done.err
+    clear(shell.folder)
+    return done
+
+
+@pytest.mark.sampled(every=2)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_processes_that_look_again_and_again_see_the_same(shell, program):
+    done = recorded(shell, *PROGRAMS[program])
     for _ in range(2):
         clear(shell.folder)
         again = shell.replay()
@@ -167,11 +173,7 @@ def test_compiled_modules_are_no_files_that_processes_share(shell):
 
 @pytest.mark.thorough
 def test_a_process_that_looks_for_ever_departs(shell):
-    shell.write("agent.py", POLLED)
-    shell.write("worker.py", WORKER)
-    done, _ = shell.record("agent.py")
-    assert done.status == 0, done.err
-    clear(shell.folder)
+    recorded(shell, POLLED, WORKER)
     shell.write("worker.py", "import time\ntime.sleep(0.3)\nopen('other', 'w').close()")
     again = shell.replay()
     assert again.status == 1
@@ -180,11 +182,7 @@ def test_a_process_that_looks_for_ever_departs(shell):
 
 @pytest.mark.thorough
 def test_an_order_that_cannot_be_kept_is_given_up(shell):
-    shell.write("agent.py", STOPPED)
-    shell.write("worker.py", BEATS)
-    done, _ = shell.record("agent.py")
-    assert done.status == 0, done.err
-    clear(shell.folder)
+    recorded(shell, STOPPED, BEATS)
     shell.write("worker.py", BEATS.replace("beats += 1", "beats += 1\n    os.path.exists('stop')"))
     again = shell.replay()
     assert again.status == 1

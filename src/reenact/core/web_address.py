@@ -1,4 +1,4 @@
-"""Split recorded and foreign addresses.
+"""Split recorded and foreign addresses; tell IP addresses from names.
 
 Python's `urlsplit` raises ValueError for some, such as `http://[x]/`.
 """
@@ -16,3 +16,14 @@ def split_address(url: str) -> SplitResult:
         rest, _, fragment = url.partition("#")
         path, _, query = rest.partition("?")
         return SplitResult("", "", path, query, fragment)
+
+
+def is_address(name: str) -> bool:
+    """Return True for an IP address, without brackets and port."""
+    import ipaddress  # noqa: PLC0415 - servers alone ask
+
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+
+from reenact.core.web_address import is_address, split_address
 
 _PRIVATE = (".localhost", ".internal", ".local")
 """The ends of names that cannot be registered.
@@ -32,27 +33,16 @@ def has_public_name(headers: Headers) -> bool:
     """Return True if `Host` contains a name that can be registered, instead of an address."""
     host = headers.get("host", "")
     name = re.sub(r":\d*\Z", "", host).strip("[]").lower().rstrip(".")
-    return "." in name and not name.endswith(_PRIVATE) and not _is_address(name)
+    return "." in name and not name.endswith(_PRIVATE) and not is_address(name)
 
 
 def _foreign(origin: str) -> bool:
     # Applications and extensions have origins with schemes of their own.
     if origin != "null" and not origin.lower().startswith(("http:", "https:")):
         return False
-    try:
-        name = urlsplit(origin).hostname or ""
-    except ValueError:
-        return True
+    name = split_address(origin).hostname or ""
     return not (name == "localhost" or name.endswith(".localhost") or _is_loopback(name))
 
 
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_loopback(name: str) -> bool:
-    return _is_address(name) and ipaddress.ip_address(name).is_loopback
+    return is_address(name) and ipaddress.ip_address(name).is_loopback

@@ -13,7 +13,6 @@ The guard is an ASGI application around the server's, and passes streams on as t
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -22,6 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reenact.core.web_address import is_address
 from reenact.errors import UsageError
 from reenact.server.access import Access
 from reenact.server.keys import DEFAULT, Keys
@@ -176,7 +176,7 @@ class Guard:
         """
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
-        if name not in self._names and not _is_address(name):
+        if name not in self._names and not is_address(name):
             raise _Refusal(
                 421,
                 f"this server does not serve the host {name or '(none)'!r}; to allow it: --host-name {name or 'NAME'}",
@@ -237,14 +237,6 @@ def _name(host: str) -> str:
     """Return the name in a `Host` header, without port and without brackets around IPv6."""
     matched = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:\d{1,5})?", host)
     return matched[1].strip("[]").lower() if matched is not None else ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _cookie(headers: Headers) -> str:
