@@ -13,7 +13,7 @@ from reenact.browser.page.writes import written
 from reenact.cli import main
 from reenact.core import boundary
 from reenact.core.model.event import Effect
-from reenact.core.web_address import split_address
+from reenact.core.web_address import local_port, split_address
 
 ADDRESSES = (
     "http://[x]/v1/chat/completions",
@@ -58,3 +58,24 @@ def test_a_page_with_such_an_address_stops_no_session(url):
 def test_a_database_of_such_an_address_is_refused_by_sqlite_itself(tmp_path):
     with reenact.record("a", home=tmp_path), pytest.raises(sqlite3.OperationalError):
         sqlite3.connect("file://[x]/a.db", uri=True)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"])
+def test_a_port_of_this_machine_is_one_by_each_of_its_names(host):
+    assert local_port(f"{host}:8123/ask") == 8123
+    assert local_port(f"{host}:80") == 80
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "a.test/localhost:8123/",
+        "a-localhost:8123/",
+        "localhost:8123.a.test/",
+        "localhost/8123",
+        "localhost:123456/",
+        "",
+    ],
+)
+def test_another_machines_address_has_no_port_of_this_one(place):
+    assert local_port(place) is None

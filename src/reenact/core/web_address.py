@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from urllib.parse import SplitResult, urlsplit
 
+from reenact.core.patterns import lazy
+
+_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
+
 
 def split_address(url: str) -> SplitResult:
     """Split an address; of one that is not valid, the part up to `?` or `#` is its path."""
@@ -27,3 +31,9 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def local_port(place: str) -> int | None:
+    """Return the port of `host:port/path` if the host is this machine, by one of its usual names."""
+    found = _LOCAL.match(place)
+    return None if found is None else int(found[1])

@@ -12,6 +12,8 @@ import httpx
 import pytest
 
 import reenact
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 from reenact.errors import DivergenceError
 from tests.adapters.stdlib.test_unseen import free_port
 
@@ -150,3 +152,20 @@ def test_a_server_that_is_gone_is_no_reason_to_ask_the_network(home):
     with reenact.replay(recording.id) as replay:
         assert with_urllib(url, "a") == found
     assert replay.verdict.faithful, str(replay.verdict)
+
+
+@pytest.mark.parametrize("place", ["elsewhere.test/127.0.0.1:{}/", "elsewhere-localhost:{}/"])
+def test_another_host_with_the_servers_name_in_its_address_is_not_asked_again(place, home):
+    url, asked = place.format(PORT), []
+    request = Effect("http", f"GET {url}", {"method": "GET", "url": f"http://{url}"}, leaf=True)
+
+    def ask():
+        with Server(count):
+            return boundary.perform(request, lambda: asked.append(url) or {"status": 200})
+
+    with reenact.record("own") as recording:
+        found = ask()
+    with reenact.replay(recording.id) as replay:
+        assert ask() == found
+    assert replay.verdict.faithful, str(replay.verdict)
+    assert asked == [url]

@@ -16,9 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from reenact.core.boundary import Run, current, draw
-from reenact.core.patterns import lazy
+from reenact.core.web_address import local_port
 
-_LOCAL = lazy(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(\d{1,5})(?:/|\Z)")
 _SOURCE = "machine:port"
 _MOST = 64
 
@@ -129,9 +128,9 @@ def _told_address(address: Any) -> Any:
 
 
 def _serves(servers: WeakSet[socket.socket], name: str) -> bool:
-    """Return True if a request's name has the port of one of these sockets, on this machine."""
-    found = _LOCAL.search(name)
-    return found is not None and any(_port_of(server) == int(found[1]) for server in list(servers))
+    """Return True if a request's name (`POST host:port/path`) has the port of one of these sockets, on this machine."""
+    port = local_port(name.partition(" ")[2])
+    return port is not None and any(_port_of(server) == port for server in list(servers))
 
 
 def _port_of(server: socket.socket) -> int | None:
