@@ -32,6 +32,20 @@ def _switching():
     sys.setswitchinterval(before)
 
 
+def recorded_until(found, program, monkeypatch):
+    """Record a program with longer and longer native work, until something is found in the recording.
+
+    On a busy machine a thread may get a processor only when another one has ended its native work.
+    """
+    for factor in (1, 5, 25, 125):
+        monkeypatch.setattr(sys.modules[__name__], "LONG", LONG * factor)
+        _, recording = record(program)
+        monkeypatch.undo()
+        if found(recording):
+            break
+    return recording
+
+
 def started(job, count=4):
     threads = [threading.Thread(target=job, args=(number,)) for number in range(count)]
     for thread in threads:
@@ -295,8 +309,8 @@ RACES = [
 
 
 @pytest.mark.parametrize(("program", "name", "lines"), RACES, ids=[race[0].__name__ for race in RACES])
-def test_a_race_is_named_with_its_lines(program, name, lines, capfd):
-    _, recording = record(program)
+def test_a_race_is_named_with_its_lines(program, name, lines, capfd, monkeypatch):
+    recording = recorded_until(lambda recording: recording.races, program, monkeypatch)
     (race,) = [race for race in recording.races if f" {name}" in race][:1]
     # Where it may be either, it depends on the moment.
     lines = lines or race.count("test_races.py:")
@@ -308,8 +322,8 @@ def test_a_race_is_named_with_its_lines(program, name, lines, capfd):
     assert f"{race}: which comes first is not recorded; a lock around {which} makes" in capfd.readouterr().err
 
 
-def test_a_replay_says_which_order_it_does_not_have():
-    _, recording = record(appended)
+def test_a_replay_says_which_order_it_does_not_have(monkeypatch):
+    recording = recorded_until(lambda recording: recording.races, appended, monkeypatch)
     _, verdict = replay(appended, recording)
     assert any(
         text.startswith("an order that is not recorded (two threads ran") for text in verdict.uncompared
@@ -340,7 +354,9 @@ def apart():
 
 
 @pytest.mark.parametrize("program", [guarded, apart], ids=lambda program: program.__name__)
-def test_no_race_is_named_under_a_lock_or_on_objects_of_one_thread(program):
-    _, recording = record(program)
+def test_no_race_is_named_under_a_lock_or_on_objects_of_one_thread(program, monkeypatch):
+    recording = recorded_until(
+        lambda recording: recording.logs[0].sealed.get("uncertain"), program, monkeypatch
+    )
     assert recording.logs[0].sealed.get("uncertain")
     assert recording.races == ()
