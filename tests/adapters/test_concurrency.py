@@ -262,3 +262,30 @@ def test_what_fails_because_of_a_departure_is_not_logged_again(home, caplog):
     with pytest.raises(reenact.DivergenceError), reenact.replay(recording.id):
         asyncio.run(ended())
     assert not caplog.records
+
+
+def test_the_main_thread_rests_where_it_waits_at_its_end_for_other_threads(shell):
+    shell.write(
+        "agent.py",
+        """
+import threading, time
+import reenact
+from reenact.core.boundary import current
+
+@reenact.tool
+def work(n):
+    return n
+
+def late():
+    while threading.main_thread().is_alive():
+        time.sleep(0.01)
+    print([work(n) for n in range(3)], current().run.turnstile.strangers({0}))
+    print(current().run.turnstile.others_run())
+
+threading.Thread(target=late).start()
+""",
+    )
+    done, _ = shell.record("agent.py")
+    assert done.status == 0, done.err
+    again = shell.replay()
+    assert "False" in again.out

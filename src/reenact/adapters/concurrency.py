@@ -49,6 +49,14 @@ def install() -> None:
     locks.install()
     clock.polled = standstill.slept
     unreceived.watch(queue.Queue)
+    threading._register_atexit(_main_thread_ends)  # type: ignore[attr-defined]
+
+
+def _main_thread_ends() -> None:
+    """Note that the main thread has ended, and waits for the program's other threads."""
+    scope = current()
+    if scope is not None and not scope.hidden:
+        scope.run.turnstile.blocks()
 
 
 def replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
