@@ -16,7 +16,7 @@ from reenact.server.settings import Settings
 
 def spans(*numbers):
     """A run's trace as JSON: its agent, and so many model calls."""
-    some = [{"traceId": "a" * 32, "spanId": f"{number:016x}", "name": "chat m", "parentSpanId": "" if not number else f"{0:016x}",
+    some = [{"traceId": "a" * 32, "spanId": f"{number + 1:016x}", "name": "chat m", "parentSpanId": "" if not number else f"{1:016x}",
              "startTimeUnixNano": str(10**18 + number), "endTimeUnixNano": str(10**18 + number + 5),
              "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat" if number else "invoke_agent"}}]}
             for number in numbers]  # fmt: skip
