@@ -73,6 +73,22 @@ def has_children() -> bool:
         return any(_runs(number) for number in _children(os.getpid()))
 
 
+def works(number: int) -> bool:
+    """Return True if a process works: one of its threads is ready to run or waits for a disk."""
+    with entered(None), suppress(OSError):
+        return _is_ready(number, frozenset())
+    return False
+
+
+def handles(number: int, signal: int) -> bool:
+    """Return True if a process handles or ignores a signal, or this system cannot tell."""
+    with entered(None), suppress(OSError, ValueError):
+        lines = Path(f"/proc/{number}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+        masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigIgn:", "SigCgt:"))]
+        return any(mask >> (signal - 1) & 1 for mask in masks)
+    return True
+
+
 def _runs(number: int) -> bool:
     with suppress(OSError, IndexError):
         return _status(Path(f"/proc/{number}/stat"))[0] != b"Z"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing.connection
 import multiprocessing.context
+import multiprocessing.pool
 import multiprocessing.process
 import multiprocessing.queues
 import multiprocessing.util
@@ -17,7 +18,7 @@ from typing import Any
 from reenact.adapters import process_locks, process_messages, process_waits, unreceived
 from reenact.adapters.concurrency import replace
 from reenact.adapters.hooks import wrap
-from reenact.adapters.scopes import plain_name
+from reenact.adapters.scopes import plain_name, pool_worker
 from reenact.adapters.stdlib import environ, witness
 from reenact.adapters.stdlib.command import words
 from reenact.adapters.stdlib.processes import listening_family, next_name
@@ -54,7 +55,10 @@ def _start(
     witness.starts(listening[0])
     target = getattr(instance, "_target", None)
     qualname = getattr(target, "__qualname__", None) or type(instance).__name__
-    name = plain_name(qualname, listening[0].run.rules)[:80]
+    rules = listening[0].run.rules
+    if target is multiprocessing.pool.worker:  # type: ignore[attr-defined]
+        qualname = pool_worker(rules)
+    name = plain_name(qualname, rules)[:80]
     token = next_name.set(f"proc:{name}")
     try:
         wrapped(*args, **kwargs)

@@ -19,7 +19,7 @@ from typing import Any
 from reenact.adapters.deadlines import deadline, seconds_of
 from reenact.adapters.hooks import Replace
 from reenact.adapters.readiness import positions, resting
-from reenact.adapters.scopes import listening
+from reenact.adapters.scopes import listening, pool_worker
 from reenact.adapters.stdlib import callers, early, process_numbers
 from reenact.core.boundary import entered
 
@@ -27,7 +27,6 @@ _READY = "processes:ready"
 """The source of the positions of the objects that were ready."""
 
 _wait = multiprocessing.connection.wait
-_WORKER = "proc:worker"
 
 
 def install(replace: Replace) -> None:
@@ -100,5 +99,5 @@ def _repopulate(
     if scope is None or family is None or threads or not scope.run.replaying or scope.run.handler.gone_live:
         original(ctx, kind, processes, pool, *args)
         return
-    while len(pool) < processes and family.knows(scope, _WORKER):
+    while len(pool) < processes and family.knows(scope, f"proc:{pool_worker(scope.run.rules)}"):
         original(ctx, kind, len(pool) + 1, pool, *args)

@@ -13,6 +13,7 @@ from functools import partial
 from sys import _getframe
 from types import FrameType
 from typing import Any
+from weakref import WeakSet
 
 from reenact.adapters.deadlines import Deadline, TooLate
 from reenact.adapters.hooks import Replace
@@ -30,6 +31,12 @@ _read, _write, _fdopen = os.read, os.write, os.fdopen
 
 Heard = Callable[..., int]
 """Performs a write; gets the function that writes, the bytes, and the frame of the `caller`."""
+
+_accepted: WeakSet[Any] = WeakSet()
+"""The connections that servers of libraries have accepted in runs of several processes.
+
+Another process may write to them at any time: how many reads a request takes depends on that.
+"""
 
 _heard: list[tuple[int, Heard]] = []
 
@@ -55,13 +62,18 @@ def install_in_sockets(replace: Replace, kind: Any) -> None:
 
 def _of_socket(what: str, original: Callable[..., Any], thing: Any, *args: Any, **options: Any) -> Any:
     """`recv` and `accept` of a socket."""
-    if running_loop() is not None or listening() is None:
+    scope = listening()
+    if running_loop() is not None or scope is None:
         return original(thing, *args, **options)
     limit = thing.gettimeout()
-    limited = own_wait(what, limit, _getframe(2)) if limit != 0 and thing.fileno() >= 0 else None
+    own = limit != 0 and thing.fileno() >= 0 and thing not in _accepted
+    limited = own_wait(what, limit, _getframe(2)) if own else None
     if limited is None:
         with resting():
-            return original(thing, *args, **options)
+            found = original(thing, *args, **options)
+        if what == "accept" and scope.run.family is not None and scope.run.family.several:
+            _accepted.add(found[0])
+        return found
     try:
         _readable(limited, thing, limit)
     except TooLate:

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.core.boundary import Scope, current
-from reenact.core.model.event import RULES
+from reenact.core.model.event import POOLS, RULES
 from reenact.core.patterns import lazy
 
 TRANSPARENT = {
@@ -107,6 +107,14 @@ def name_of(code: Any, rules: int = RULES) -> str:
 
 
 @functools.lru_cache(1024)
+def pool_worker(rules: int = RULES) -> str:
+    """Return the name of a process that is a worker of a `multiprocessing.Pool`.
+
+    Up to the matching rules' number 8 it was that of any function `worker`.
+    """
+    return "multiprocessing.pool.worker" if rules >= POOLS else "worker"
+
+
 def plain_name(qualname: str, rules: int = RULES) -> str:
     """Return a qualified name that can be part of an address; `rules` as for `name_of`."""
     name = qualname if rules < _ALIKE else without_comprehensions(qualname)

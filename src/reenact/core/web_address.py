@@ -34,6 +34,6 @@ def is_address(name: str) -> bool:
 
 
 def local_port(place: str) -> int | None:
-    """Return the port of `host:port/path` if the host is this machine, by one of its usual names."""
+    """Return the port of `host:port/path` if the host is a usual name of this machine."""
     found = _LOCAL.match(place)
     return None if found is None else int(found[1])

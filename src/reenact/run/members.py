@@ -12,6 +12,8 @@ from time import sleep
 from typing import TYPE_CHECKING
 
 from reenact.adapters import stdlib
+from reenact.adapters.deadlines import pause
+from reenact.adapters.process_activity import StandStill
 from reenact.core.boundary import Handler, RecordingTurnstile, Run, Scope, Turnstile
 from reenact.core.boundary.current import current_scope
 from reenact.core.boundary.given_times import GivenTimes
@@ -21,7 +23,6 @@ from reenact.core.model.divergence import Verdict, merged, verdict_tree
 from reenact.core.model.event import FORMAT, RULES, Tree
 from reenact.core.model.header import salt_of
 from reenact.core.model.log import Log
-from reenact.core.patterns import lazy
 from reenact.core.query.recorded_run import RecordedRun
 from reenact.core.query.risky import risky_filter
 from reenact.core.record.own import own_identity
@@ -36,17 +37,19 @@ from reenact.run.exit import on_exit
 from reenact.run.files.process_files import files_of, redirect, sensor_of
 from reenact.run.guard_plan import GuardPlan
 from reenact.run.plan import FILES, GUARD, Plan, key
-from reenact.run.recorded import POOL_WORKER, RecordedProcesses
+from reenact.run.recorded import RecordedProcesses, of_pool
 from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import no_blobs, redactor_of, replayer_of, rules_number, rules_of, tell_of
 from reenact.run.reports import header_of, logs, report, reserve
+from reenact.run.signalled import killed
 from reenact.run.streams import StandardStreams, compare_streams, of_fork
 
 if TYPE_CHECKING:
     from reenact.run.files.replayed import ReplayedFiles
 
 _PATIENCE = 0.05
-_WORKER = lazy(r"/proc:(?:worker|_process_worker)\.")
+_EXECUTOR = "/proc:_process_worker."
+"""Part of the path of a worker of a `ProcessPoolExecutor`."""
 """Part of the path of a pool's worker."""
 
 
@@ -141,22 +144,39 @@ class Member:
         scratch = self.plan.options.get(FILES, "")
         run.files = sensor_of(files, recording, self._replayer, scratch)
         # If the whole run was cut off, this process was not killed alone: nothing kills it now.
-        run.killed = log.sealed is None and recording.logs[0].sealed is not None
+        run.killed = killed(recording, log)
+        if run.killed:
+            self._replayer.killed.on_caught_up = self._report_so_far
+            self._replayer.killed.wait = self._await_kill
         tell_of(run, recording.header)
         # A later version may have resumed or forked the recording, and this process is of that part.
         run.rules = max(run.rules, rules_number(log.opened))
         self._family = run.family = ReplayedProcesses(
             run, self._replayer, recording, log, self.plan, join=replay_fork
         )
-        if POOL_WORKER in process:
+        if of_pool(process, run.rules):
             self._family.on_rest = self._report_so_far
         return run
 
     def _report_so_far(self) -> None:
-        """Report the verdict once all is requested: the pool may end its worker at any moment."""
+        """Report the verdict once all is requested: the process may be killed at any moment."""
         verdict = self.verdict()
         if verdict.divergences or not verdict.missing:
             report(self.plan, verdict=verdict_tree(verdict), halted=False, logs=sorted(logs()))
+
+    def _await_kill(self) -> None:
+        """Wait until this process is killed, as in the recording; return if no process goes on."""
+        assert self.run is not None
+        self._report_so_far()
+        still, parent = StandStill(joined=True), os.getppid()
+        self.run.turnstile.blocks()
+        try:
+            while not still.found():
+                pause(_PATIENCE)
+        finally:
+            self.run.turnstile.unblocks()
+        if os.getppid() != parent:
+            os._exit(0)
 
     def _enter(self, handler: Handler, turnstile: Turnstile, *, replaying: bool) -> Run:
         run = self.run
@@ -169,6 +189,7 @@ class Member:
             run.times, run.unreceived = GivenTimes(), Unreceived()
             run.replaying, run.forked = replaying, run.forked and not replaying
             run.root = Scope(self.plan.process, run)
+            stdlib.begin_in_fork(run)
         # A file of its own begins with the whole state.
         of_run(run).due = 0
         on_exit(self.finish)
@@ -213,7 +234,8 @@ class Member:
         if replayer.divergences or replayer.gone_live or not ending:
             return
         actual = {name: replayer.terms.clean(ending[name]) for name in ("stdout", "stderr")}
-        if _WORKER.search(self.plan.process):
+        number = RULES if self.run is None else self.run.rules
+        if _EXECUTOR in self.plan.process or of_pool(self.plan.process, number):
             if any(tree["length"] for tree in actual.values()):
                 replayer.uncompared.append("the output of workers of pools: any of them may do a job")
             return

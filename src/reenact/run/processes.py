@@ -8,9 +8,10 @@ its own, and reports its verdict in a folder for its parent.
 from reenact.run.exit import end, moved, on_exit
 from reenact.run.members import Member, replay_fork
 from reenact.run.recorded import UNSET, RecordedProcesses
-from reenact.run.replayed_processes import ReplayedProcesses, logs_of
+from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import OPTIONS, replayer_of, rules_of
 from reenact.run.reports import report, reserve
+from reenact.run.signalled import logs_of
 
 __all__ = [
     "OPTIONS",

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
+from reenact.adapters.scopes import pool_worker
 from reenact.core.boundary import Family, Run, Scope
+from reenact.core.model.event import LISTENS, RULES
 from reenact.core.record.recorder import Recorder
 from reenact.core.store.writer import warn
 from reenact.run.plan import Plan
@@ -17,8 +19,9 @@ RECORDED: set[str] = set()
 """The ids of the recordings that this process has made."""
 
 
-POOL_WORKER = "/proc:worker."
-"""Part of the path of a worker of a `multiprocessing.Pool`."""
+def of_pool(path: str, rules: int = RULES) -> bool:
+    """Return True for a worker of a `multiprocessing.Pool`, or a process that it has started."""
+    return f"/proc:{pool_worker(rules)}." in path
 
 
 class Unset:
@@ -51,6 +54,12 @@ class RecordedProcesses(Family):
     def folder(self) -> Path | None:
         return Path(self.plan.folder) if self.plan.folder else None
 
+    def listens(self, port: int, actual: int) -> None:
+        self._recorder.locked(self._run.root, f"{LISTENS}{port}", None)
+
+    def before_signal(self, pid: int, number: int) -> None:
+        """Do nothing: the signal comes when it comes."""
+
     def rests(self) -> None:
         """Do nothing: its file is whole after each line."""
 
@@ -82,12 +91,12 @@ class RecordedProcesses(Family):
     def finish(self) -> None:
         """End the run: note the processes that were started and wrote no events."""
         joined = {path: has_file(self.plan.folder, path) for path in self._spawned}
-        pools = any(joined[path] for path in joined if POOL_WORKER in path)
+        pools = any(joined[path] for path in joined if of_pool(path))
         outside = Counter(
             command
             for path, command in self._spawned.items()
             # If other workers of pools have joined, a worker that has not was ended by its pool before.
-            if not joined[path] and not (pools and POOL_WORKER in path)
+            if not joined[path] and not (pools and of_pool(path))
         )
         for command, count in outside.items():
             times = f" ({count} times)" if count > 1 else ""

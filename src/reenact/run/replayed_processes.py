@@ -22,9 +22,12 @@ from reenact.core.replay.acts import act_of
 from reenact.core.replay.replayer import Replayer
 from reenact.errors import Departure, Divergence
 from reenact.run.plan import Plan
-from reenact.run.recorded import POOL_WORKER, UNSET
+from reenact.run.recorded import UNSET, of_pool
+from reenact.run.recorded_servers import RecordedServers
 from reenact.run.recorded_turns import RecordedTurns
 from reenact.run.reports import reported
+from reenact.run.signalled import SignalledProcesses, killed, logs_of
+from reenact.run.stall_watch import StallWatch
 
 _PATIENCE = 0.05
 _LEFT = {
@@ -72,6 +75,9 @@ class ReplayedProcesses(Family):
         self._own: str | None = None
         self._drawn: dict[str, frozenset[Any]] = {}
         self._turns = RecordedTurns(recording)
+        self._stall = StallWatch(run, cut_off=killed(recording, log))
+        self._servers = RecordedServers(run, recording, self.exchange, self._stall.watch)
+        self._signalled = SignalledProcesses(run, recording, lambda: self.plan.report)
         self.several = "/" in run.root.path
 
     @property
@@ -95,6 +101,24 @@ class ReplayedProcesses(Family):
     def ends_block(self, output: Any) -> None:
         self.output = output
         self.on_block_end()
+
+    def asks_again(self, name: str, number: int) -> bool | str:
+        return self._servers.asks_again(name, number)
+
+    def serves(self, port: int) -> bool:
+        return self._servers.serves(port)
+
+    def await_server(self, port: int) -> bool:
+        return self._servers.await_server(port)
+
+    def answered(self, number: int) -> None:
+        self._servers.answered(number)
+
+    def listens(self, port: int, actual: int) -> None:
+        self._servers.listens(port, actual)
+
+    def before_signal(self, pid: int, number: int) -> None:
+        self._signalled.before(pid, number)
 
     def rests(self) -> None:
         self.on_rest()
@@ -166,7 +190,7 @@ class ReplayedProcesses(Family):
 
     def running(self, path: str | None, pid: int | None) -> None:
         """Keep time running while a process runs: no timer may fire early in the meantime."""
-        if _of_pool(path):
+        if _of_executor(path):
             return
         turnstile, ended = self._run.turnstile, threading.Event()
         if path is not None:
@@ -174,7 +198,10 @@ class ReplayedProcesses(Family):
         if pid is None:
             ended.set()
             return
+        if path is not None:
+            self._signalled.started(path, pid)
         turnstile.live_begins()
+        self._stall.watch()
 
         def watch() -> None:
             try:
@@ -200,11 +227,16 @@ class ReplayedProcesses(Family):
         replayer = self._replayer
         if replayer.gone_live or replayer.poison is not None:
             return
+        if not replayer.divergences:
+            for path in self.started:
+                self._signalled.await_calls(path)
         for path, spawned in self._log.spawned.items():
             within = spawned.get("in")
             if path in self.started or (within is not None and within in replayer.cursor.asked):
                 continue
-            if _replaces_a_worker(path) and all(not log.calls for log in logs_of(self.recording, path)):
+            if _replaces_a_worker(path, self._run.rules) and all(
+                not log.calls for log in logs_of(self.recording, path)
+            ):
                 # Without its results the program would stand still.
                 continue
             detail = "the process was not started"
@@ -220,7 +252,7 @@ class ReplayedProcesses(Family):
 
     def verdicts(self) -> list[Verdict]:
         """Return the verdicts that the processes have reported."""
-        found = []
+        found, cut_short, rules = [], [], self._run.rules
         for path in self.started:
             if is_exec(path):
                 # It begins after the end of this one, and reports to the command that started both.
@@ -232,10 +264,16 @@ class ReplayedProcesses(Family):
                 found += [
                     verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
                 ]
-            elif any(log.sealed is not None and (log.calls or POOL_WORKER not in path) for log in logs):
+            elif any(killed(self.recording, log) and log.calls and not of_pool(path, rules) for log in logs):
+                cut_short.append(path)
+            elif any(log.sealed is not None and (log.calls or not of_pool(path, rules)) for log in logs):
                 # A pool may end its workers at any moment; all other work of theirs is in their results.
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
                 found.append(Verdict(self.recording.id, notes=(text,)))
+        if not self._replayer.divergences and not any(verdict.divergences for verdict in found):
+            detail = "this process was killed before it had made the calls that are recorded of it"
+            missing = tuple(Divergence(Departure.MISSING, path, detail=detail) for path in cut_short)
+            found += [Verdict(self.recording.id, divergences=missing)] if missing else []
         return found
 
     def close(self) -> None:
@@ -244,20 +282,15 @@ class ReplayedProcesses(Family):
             shutil.rmtree(self._own, ignore_errors=True)
 
 
-def logs_of(recording: RecordedRun, path: str) -> list[Log]:
-    """Return the recorded processes of one spawn: usually one, several for several Pythons."""
-    return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]
-
-
-def _replaces_a_worker(path: str) -> bool:
+def _replaces_a_worker(path: str, rules: int) -> bool:
     """Return True for a worker that a pool started, maybe as it closed, for one that ended."""
-    return "/thread:Pool._handle_workers." in path and POOL_WORKER in path
+    return "/thread:Pool._handle_workers." in path and of_pool(path, rules)
 
 
 def _spawned_by_multiprocessing(command: Sequence[str]) -> bool:
     return any("spawn_main" in word for word in command)
 
 
-def _of_pool(path: str | None) -> bool:
+def _of_executor(path: str | None) -> bool:
     """Return True for a worker of a pool: it works only during its jobs (`process_pools.py`)."""
     return path is not None and path.rpartition("/")[2].startswith("proc:_process_worker.")

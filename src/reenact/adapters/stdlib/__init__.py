@@ -29,6 +29,11 @@ def begin(run: Run) -> None:
     signals.begin(run)
 
 
+def begin_in_fork(run: Run) -> None:
+    """Go on with a recording or replay in a fork of the process."""
+    signals.begin(run)
+
+
 def end(run: Run) -> None:
     """End a recording or replay, before the recording is sealed."""
     signals.end(run)

@@ -233,13 +233,19 @@ def _slept(seconds: float, /) -> None:
         order = _slept_unrecorded(scope, seconds)
     elif seconds < 0:
         _sleep(seconds)  # raises the error
-    run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
+    caller = _getframe(1)
+
+    def fire() -> None:
+        run.handler.fire(scope, name)
+        # Here, since a signal's handler that comes next may raise an exception.
+        if _program(caller):
+            run.times.sleep(scope.path, further=more)
+            if not more:
+                run.times.add(scope.path, seconds)
+
+    run.turnstile.pass_sync(order, fire)
     if order == LAST and polled is not None:
-        polled(scope, _getframe(1))
-    if _program(_getframe(1)):
-        run.times.sleep(scope.path, further=more)
-        if not more:
-            run.times.add(scope.path, seconds)
+        polled(scope, caller)
 
 
 def _slept_unrecorded(scope: Scope, seconds: float) -> int | None:

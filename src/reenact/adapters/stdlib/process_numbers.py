@@ -61,7 +61,7 @@ def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kw
             wrapped(*args, **kwargs)
         elif not other_processes.sends(wrapped, *args, group=group):
             if args[1] and abs(args[0]) not in (0, os.getpid(), system.own_group()):
-                _signalled(int(args[1]), sys._getframe(2))
+                _signalled(abs(args[0]), int(args[1]), sys._getframe(2))
             wrapped(*args, **kwargs)
         return
     acts.perform("signal", lambda: wrapped(*args, **kwargs), signal=int(args[1]), by=wrapped.__name__)
@@ -69,20 +69,22 @@ def _kill(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kw
 
 def terminates(number: int, original: Callable[..., None], process: Any) -> None:
     """`terminate` and `kill` of a process of `multiprocessing`."""
-    _signalled(number, sys._getframe(2))
+    _signalled(process.pid or 0, number, sys._getframe(2))
     original(process)
 
 
-def _signalled(number: int, caller: FrameType | None) -> None:
-    """Note a signal that this code sends to a process of the run.
+def _signalled(pid: int, number: int, caller: FrameType | None) -> None:
+    """Note a signal that this code sends to a process of the run; wait for its time.
 
-    Libraries look whether a process still runs before they send one, which depends on the time.
+    Libraries look whether a process still runs before they send one, which depends on the time: theirs are not noted.
     """
     while caller is not None and caller.f_code.co_filename.startswith(callers.OURS):
         caller = caller.f_back
     scope = listening()
     if scope is not None and callers.program(caller):
         scope.run.unreceived.signal(scope.path, number)
+    if scope is not None and scope.run.family is not None:
+        scope.run.family.before_signal(pid, number)
 
 
 def _group(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

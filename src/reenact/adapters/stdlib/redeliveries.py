@@ -46,6 +46,8 @@ class _RecordedSignal:
     name: str
     unplaced: bool
     taken: bool = field(default=False)
+    begun: bool = field(default=False)
+    """Its handler has begun to run."""
 
 
 class Redeliveries(RunSignals):
@@ -95,9 +97,13 @@ class Redeliveries(RunSignals):
         """Deliver the signals that came before an outcome, which the main thread is about to take."""
         if self.loop is not None or threading.get_ident() != self.main or order is None:
             return
+        for each in self._expected:
+            while each.taken and not each.begun and each.order < order:
+                sleep(0.001)  # it has been sent, and interrupts this
         while (signal_ := self._next()) is not None and signal_.order < order:
             if not self._take(signal_):
                 continue
+            signal_.begun = True
             if signal_.unplaced:
                 raise self._lost(signal_)
             self.run.turnstile.pass_sync(signal_.order, partial(self._fire, signal_))
@@ -116,6 +122,7 @@ class Redeliveries(RunSignals):
         def release() -> None:
             if not self._take(signal_):
                 return
+            signal_.begun = True
             self._fire(signal_)
             loop.call_soon(self._push, loop, context=Context())
             if signal_.unplaced:
@@ -184,6 +191,7 @@ class Redeliveries(RunSignals):
                     self._send(signal_.number, partial(self._now, signal_))
 
     def _now(self, signal_: _RecordedSignal) -> None:
+        signal_.begun = True
         self._fire(signal_)
         self.handled(signal_.number, sys._getframe(1))
         self.run.turnstile.blocks()

@@ -23,7 +23,9 @@ from reenact.adapters.stdlib.file_reads import OpenedFiles
 from reenact.core.boundary import Run, Scope, current
 from reenact.core.frames import current_frames
 from reenact.core.model.event import Effect
+from reenact.core.model.log import SOURCE
 from reenact.core.store.writer import warn
+from reenact.core.web_address import local_port
 
 TELEMETRY = {
     "agentops", "agents.tracing", "amplitude", "bugsnag", "datadog", "ddtrace", "elasticapm", "langfuse", "langsmith",
@@ -82,15 +84,18 @@ class _Watch:
         thread = threading._active.get(ident)  # type: ignore[attr-defined]
         return ident in self._idents if thread is None else thread in self._threads
 
-    def unrecorded(self, what: str, consequence: str) -> None:
-        """Name a thing once: in the recording and on standard error, or in the verdict of a replay."""
+    def unrecorded(self, what: str, consequence: str, kind: str = "unrecorded") -> None:
+        """Name a thing once: in the recording and on standard error, or in the verdict of a replay.
+
+        A replay may be faithful if the `kind` of the note is `SOURCE`.
+        """
         if what in self._named:
             return
         self._named.add(what)
         if self.run.replaying:
             self.run.handler.remark(f"{what}: not answered from the recording")
         else:
-            self.run.handler.note("unrecorded", f"{what}: {consequence}")
+            self.run.handler.note(kind, f"{what}: {consequence}")
             warn(f"{what}, which is not recorded: {consequence}")
 
 
@@ -242,7 +247,15 @@ def _reach(heard: _Event, did: str, label: str) -> None:
                 handler.act(Effect("socket", label.partition(":")[2]), heard.scope)
             if "#" not in heard.scope.path:
                 # An effect around it is answered whole, and a tool does not run again.
-                watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
+                family = run.family
+                served = (
+                    family is not None and family.several and local_port(label.partition(":")[2]) is not None
+                )
+                if served:
+                    refused = "a replay will refuse it unless a process of this run listens there"
+                    watch.unrecorded(f"{heard.who} {did}", refused, SOURCE)
+                else:
+                    watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
             if heard.scope.tool is None and did.startswith("connected"):
                 witness.opened_other(run, f"{heard.who} {did} outside of it")
         return

@@ -7,19 +7,18 @@ scheduler. Ordinals count per kind and name: one more log line that reads the cl
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from pathlib import Path
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from time import time_ns
 from typing import Any
 
 from reenact.core.boundary.answer import Answer, Sidecar, Ticket
 from reenact.core.boundary.entry import TrackedState
+from reenact.core.boundary.family import RunProcesses
 from reenact.core.boundary.file_sensor import FileSensor, RedirectedView
 from reenact.core.boundary.given_times import GivenTimes
 from reenact.core.boundary.inside import ToolInside
-from reenact.core.boundary.lock_order import NO_ORDER, LockOrder, RecordedTake
+from reenact.core.boundary.lock_order import NO_ORDER, LockOrder
 from reenact.core.boundary.turnstile import Turnstile
 from reenact.core.boundary.unreceived import Unreceived
 from reenact.core.model.event import RULES, Effect, Outcome, Tree
@@ -179,52 +178,12 @@ class Handler:
         return None
 
 
-class Family(ABC):
+class Family(RunProcesses):
     """Makes the processes that a program starts part of its run."""
-
-    several = False
-    """True if the run has, or has had, another process than this one."""
-
-    @property
-    def folder(self) -> Path | None:
-        """The folder of the recording that is written or replayed, if there is one."""
-        return None
-
-    def replays(self, name: str) -> bool:
-        """Return True if the replayed recording is that of a block of this name."""
-        return False
-
-    def begins_block(self, name: str) -> bool:
-        """Return True if a `record()` of that name, begun now, is the block that is being replayed."""
-        return False
 
     def knows(self, scope: Scope, name: str) -> bool:
         """Return True if the process about to be started was recorded. Counts nothing."""
         return True
-
-    def taker(self, lock: str, count: int) -> RecordedTake | None:
-        """Return the `count`th recorded take of a lock, or use of a file."""
-        return None
-
-    def exchange(self, what: str) -> Path | None:
-        """Return the folder in which processes of a replay leave such things for each other."""
-        return None
-
-    def drawn(self, source: str) -> AbstractSet[Any]:
-        """Return what the processes of the recording have drawn from that source."""
-        return frozenset()
-
-    def busy(self) -> bool:
-        """Return True if a replayed process of the program still runs."""
-        return False
-
-    @abstractmethod
-    def rests(self) -> None:
-        """Note that this process, a worker of a pool, waits for its next job."""
-
-    @abstractmethod
-    def ends_block(self, output: Any) -> None:
-        """Take the output of the replayed block, which ends now."""
 
     @abstractmethod
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
@@ -232,14 +191,6 @@ class Family(ABC):
 
         Raises `Halt` if a replay starts a process that the recording does not have.
         """
-
-    @abstractmethod
-    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment variables with which that process joins the run."""
-
-    @abstractmethod
-    def running(self, path: str | None, pid: int | None) -> None:
-        """Note that the process runs; without a `pid` it could not be started."""
 
     @abstractmethod
     def forked(self, path: str) -> Scope:

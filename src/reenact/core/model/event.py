@@ -19,7 +19,7 @@ from reenact.core.dataclass import dataclass
 FORMAT = 2
 """The number of the recording format that this version writes."""
 
-RULES = 8
+RULES = 9
 """The number of the built-in matching rules.
 
 An old recording is matched by the rules it names. Under number 1, `asyncio.wait_for` of Python 3.11 gave its task a
@@ -31,7 +31,8 @@ and a file that it wrote its output into was flushed before, also where the prog
 variables that `os.path` and `getpass` read for the program were not recorded. Up to number 6, the names and versions
 of the system (`os.uname`, `platform`) were not recorded, nor that a time limit of asyncio or anyio was over when it
 was set. Up to number 7, the question of a command had neither where its streams lead nor the options of its
-process, and tries to lock a file without waiting, and the making of named pipes, were not recorded.
+process, and tries to lock a file without waiting, and the making of named pipes, were not recorded. Up to number 8,
+a process that runs a function `worker` had the name of a pool's worker.
 """
 
 COMMANDS = 5
@@ -43,6 +44,9 @@ From it on, a file that a command writes into is not flushed before, where the p
 OPTIONS = 8
 """The first number of the rules by which a command is asked with its streams and options."""
 
+POOLS = 9
+"""The first number of the rules by which a worker of a pool has a name of its own."""
+
 FILE_LOCK = "file:"
 """The beginning of the name of a file's lock: its takes have their times as numbers."""
 
@@ -52,6 +56,12 @@ FILE_USE = "use:"
 Its number is its time. The digests of the paths follow, joined by `+`, then `WRITES` or `READS`. Each has the number
 that the file had before, 0 for none, behind `=`; that of a folder in which a name changes has none. The bare beginning
 stands for all further uses of a process.
+"""
+
+LISTENS = "listens:"
+"""The beginning of the name of a line that a process listens at a port.
+
+The port follows. The line's number is its time.
 """
 
 READS, WRITES = ":r", ":w"

@@ -9,10 +9,10 @@ takes connections is not recorded.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from reenact.core.boundary import Scope
+from reenact.core.boundary import Family, Scope
 from reenact.core.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.core.model.log import CallRecord, Log
 from reenact.core.replay import match
@@ -23,8 +23,8 @@ _HTTP = "http"
 _DETAIL = (
     "the program's own server gives another answer than recorded; its code, or data that it uses, has changed"
 )
-_BESIDE = "the program's own server did not answer it: another request was under way at the same time"
-_BROKEN = "the program's own server did not answer it: it failed or was given up when it was recorded"
+BESIDE = "the program's own server did not answer it: another request was under way at the same time"
+BROKEN = "the program's own server did not answer it: it failed or was given up when it was recorded"
 
 
 class OwnRequests:
@@ -49,20 +49,39 @@ class OwnRequests:
         self._recorded = recorded
         self._alone: set[int] | None = None
         self._bodies: dict[int, list[bytes]] = {}
+        self._elsewhere: dict[int, Family] = {}
         self.left: dict[str, str] = {}
 
     def runs(self, effect: Effect, scope: Scope, call: CallRecord) -> bool:
         """Return True if a request is to be made again."""
         serves = scope.run.serves
-        if effect.kind != _HTTP or serves is None or not serves(effect.name):
+        if effect.kind != _HTTP:
             return False
+        if serves is None or not serves(effect.name):
+            return self._runs_elsewhere(effect, scope, call)
         if self._alone is None:
             self._alone = _alone(found for found in self._log.calls.values() if serves(found.name))
         if call.number not in self._alone:
-            self.left[call.label] = _BESIDE if _complete(call) else _BROKEN
+            self.left[call.label] = BESIDE if complete(call) else BROKEN
             return False
         self._bodies[call.number] = []
         return True
+
+    def _runs_elsewhere(self, effect: Effect, scope: Scope, call: CallRecord) -> bool:
+        """Return True if a request to a server in another process is to be made again."""
+        family = scope.run.family
+        again = False if family is None else family.asks_again(effect.name, call.number)
+        if isinstance(again, str):
+            self.left[call.label] = again
+        elif again and family is not None:
+            self._bodies[call.number] = []
+            self._elsewhere[call.number] = family
+        return again is True
+
+    def _is_over(self, number: int) -> None:
+        family = self._elsewhere.pop(number, None)
+        if family is not None:
+            family.answered(number)
 
     def chunk(self, number: int | None, value: Any) -> None:
         """Keep a part of a response."""
@@ -77,6 +96,7 @@ class OwnRequests:
         then: dict[str, Tree] = {"status": _status((call.outcome or {}).get("value"))}
         if isinstance(outcome, Value):
             return call, self._differences(call, then, {"status": _status(outcome.value)})
+        self._is_over(call.number)
         error = outcome.error if isinstance(outcome, Failure) else None
         return call, self._differences(call, then, {"error": type(error).__name__})
 
@@ -85,6 +105,7 @@ class OwnRequests:
         body = self._bodies.pop(number, None) if number is not None else None
         if body is None or number is None:
             return None
+        self._is_over(number)
         call = self._log.calls[number]
         if how != "ended":
             return call, self._differences(call, {"end": call.end}, {"end": str(how)})
@@ -114,15 +135,16 @@ def _alone(calls: Iterable[CallRecord]) -> set[int]:
     found, reach = set(), -1.0
     for at, (begin, end, call) in enumerate(spans):
         follows = spans[at + 1][0] if at + 1 < len(spans) else float("inf")
-        if begin > reach and follows > end and _complete(call):
+        if begin > reach and follows > end and complete(call):
             found.add(call.number)
         reach = max(reach, end)
     return found
 
 
-def _complete(call: CallRecord) -> bool:
+def complete(call: CallRecord, ends: Collection[str] = ("ended",)) -> bool:
+    """Return True if a request was answered, and its response came to one of these ends."""
     outcome = call.outcome or {}
-    return outcome.get("event") == "returned" and (not outcome.get("stream") or call.end == "ended")
+    return outcome.get("event") == "returned" and (not outcome.get("stream") or call.end in ends)
 
 
 def _end_of(call: CallRecord) -> float:

@@ -22,6 +22,7 @@ from reenact.core.replay import match, time_limits
 from reenact.core.replay.answers import Answers
 from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.departures import HINT, Departures
+from reenact.core.replay.killed_process import KilledProcess
 from reenact.core.replay.live_calls import LiveCalls
 from reenact.core.replay.lock_turns import LockTurns
 from reenact.core.replay.own_requests import OwnRequests, departure
@@ -89,6 +90,7 @@ class Replayer(Handler):
             self.turnstile.set_strict()
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
+        self.killed = KilledProcess(log, self.cursor)
         self.terms = Terms(log, redactor)
         self.tools = Tools(log, self.terms, self.rules, tools, here=here)
         self.reads = Reads(self.remark)
@@ -117,16 +119,9 @@ class Replayer(Handler):
             steps, self.cursor, self.terms, self.state, departures=self._departures, real=self.real
         )
         self._reruns = RerunResults(
-            steps,
-            self.state,
-            self.tools,
-            self.cursor,
-            self._departures,
-            answers=self._answers,
-            turnstile=self.turnstile,
-            served=self.served,
-            remark=self.remark,
-        )
+            steps, self.state, self.tools, self.cursor, self._departures, answers=self._answers,
+            turnstile=self.turnstile, served=self.served, remark=self.remark,
+        )  # fmt: skip
 
     def guard(self, guard: ActionGuard) -> None:
         """Let a guard decide about calls that run for real."""
@@ -151,6 +146,7 @@ class Replayer(Handler):
 
     def _found(self, question: Question) -> CallRecord | Answer | Ticket:
         """Return the recorded call for a question, or the answer or ticket for one that has none."""
+        self.killed.before_call()
         with self.state.lock:
             found = self._find(question)
             if found is not None or self.state.policy == "realign":
@@ -169,6 +165,7 @@ class Replayer(Handler):
 
     def ran_again(self, ticket: Ticket, outcome: Outcome) -> Answer | None:
         call = self._call_of(ticket)
+        self.killed.in_call(call)
         return None if call is None else self._reruns.outcome(call, outcome)
 
     def chunk_again(self, ticket: Ticket, number: int, value: Any) -> int | None:
@@ -195,6 +192,7 @@ class Replayer(Handler):
         self.on_run(ticket.call)
         if self.state.watch is not None:
             self.state.watch.left(ticket.call, outcome)
+        self.killed.after_call()
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         self._own_requests.chunk(ticket.call, value)
@@ -204,6 +202,7 @@ class Replayer(Handler):
         if found is not None and not found[1]:
             self.served[found[0].kind] += 1
         self._compare(found)
+        self.killed.after_call()
 
     def _compare(self, found: tuple[CallRecord, tuple[Mismatch, ...]] | None) -> None:
         if found is not None and found[1] and self.state.on_recording:
@@ -218,6 +217,7 @@ class Replayer(Handler):
         self.on_answer(answer, piece)
         if answer.call is not None and piece is None:
             self.answering.pop(answer.call, None)
+        self.killed.after_call()
 
     def due(self, scope: Scope, name: str) -> int | None:
         places = self._log.fired.get((self.terms.name(scope.path), name))
@@ -312,7 +312,6 @@ class Replayer(Handler):
         return not self.real and self.state.policy == "raise"
 
     def step_of(self, call: int) -> int:
-        """Return the step number of a recorded call."""
         return self._steps[call]
 
     def lets_live(self, kind: str, label: str) -> bool:
@@ -374,6 +373,7 @@ class Replayer(Handler):
         if again is not None:
             self.tools.note(question, ran=True)
             return Ticket(call.number, call.order, again)
+        self.killed.in_call(call)
         self.turnstile.abandon(self.cursor.places_inside(call))
         self.answering[call.number] = None
         if effect.kind == TOOL:

@@ -23,9 +23,10 @@ from reenact.run.fork.handler import Forker
 from reenact.run.members import record_fork, replay_fork
 from reenact.run.plan import Plan
 from reenact.run.recorded import RecordedProcesses
-from reenact.run.replayed_processes import ReplayedProcesses, logs_of
+from reenact.run.replayed_processes import ReplayedProcesses
 from reenact.run.replayer import tell_of
 from reenact.run.reports import claimed, reported
+from reenact.run.signalled import logs_of
 
 _LOOK = 0.002
 
@@ -82,6 +83,12 @@ class ForkProcesses(Family):
 
     def begins_block(self, name: str) -> bool:
         return self.replayed.begins_block(name)
+
+    def listens(self, port: int, actual: int) -> None:
+        self._now.listens(port, actual)
+
+    def before_signal(self, pid: int, number: int) -> None:
+        self._now.before_signal(pid, number)
 
     def rests(self) -> None:
         self._now.rests()

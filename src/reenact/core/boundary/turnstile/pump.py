@@ -11,7 +11,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reenact.core.boundary.running_loop import running_loop, this_loop
+from reenact.core.boundary.running_loop import real_call_at, running_loop, this_loop
 
 if TYPE_CHECKING:
     import asyncio
@@ -48,6 +48,10 @@ class _Pump:
     def push(self, priority: float, entry: _Entry) -> None:
         heapq.heappush(self.queue, (priority, next(self._count), entry))
         self.wake()
+
+    def wake_at(self, when: float) -> None:
+        """Wake at a time of the loop's clock, for conditions that depend on time alone."""
+        real_call_at(self.loop)(when, self.wake, context=Context())
 
     def waiting(self) -> list[tuple[float, int, _Entry]]:
         """Return the queued entries that have not been given up. Any thread may ask."""

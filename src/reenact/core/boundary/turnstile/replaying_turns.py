@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from contextvars import Context
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
-from reenact.core.boundary.running_loop import real_call_at, running_loop, this_loop
+from reenact.core.boundary.running_loop import running_loop, this_loop
 from reenact.core.boundary.turnstile.hanging import HangingWaits
 from reenact.core.boundary.turnstile.passed_places import PassedPlaces
 from reenact.core.boundary.turnstile.protocol import LAST, PATIENCE
@@ -41,8 +41,8 @@ class ReplayingTurnstile(_Base):
         self._alive: set[int] = {get_ident()}
         self._quiet = Quiet(_LOOK, _SETTLING)
         self._balance = 0
-        self._coming = 0
-        self._jobs = 0
+        self._coming = self._jobs = 0
+        self._stalled = False
         self._hanging = HangingWaits()
         self.skew = 0.0
         """Seconds by which the event loops' clocks have been moved on."""
@@ -58,8 +58,6 @@ class ReplayingTurnstile(_Base):
     @property
     def position(self) -> int:
         return self._places.next
-
-    # -- threads ---------------------------------------------------------------------------------------------
 
     def thread_started(self) -> None:
         with self._cond:
@@ -114,6 +112,12 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             self._outstanding -= 1
             self._blocked.discard(get_ident())
+
+    def stall(self) -> None:
+        """Pass over a place that does not come: calls or processes run, and none goes on."""
+        with self._cond:
+            self._stalled = self._outstanding > 0
+        self._moved()
 
     def rests(self, loop: asyncio.AbstractEventLoop) -> None:
         self._pump(loop).wake()
@@ -183,11 +187,8 @@ class ReplayingTurnstile(_Base):
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         return self._hanging.wait(stuck, self._pump(this_loop()).wake)
 
-    # -- internal --------------------------------------------------------------------------------------------
-
     def passes_at_once(self, order: int | None) -> bool:
         with self._lock:
-            # With other threads or calls, only the pump can tell whose turn it is.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
             held = self._hanging.waits or self._pace is not None or self._paused
             if order is None or order > self._places.next or others or held:
@@ -213,15 +214,21 @@ class ReplayingTurnstile(_Base):
                         return
                     _wait(self._cond, 0.002)
                     continue
-                late = self.quiet_for()
-                if late > PATIENCE and not self._outstanding and self._lowest(order):
+                late = self._late()
+                if late > PATIENCE and self._lowest(order):
                     return
-                if late > 2 * PATIENCE and not self._outstanding and order == min(self._waiting.values()):
+                if late > 2 * PATIENCE and order == min(self._waiting.values()):
                     # What comes before waits in a loop whose thread is blocked, perhaps until this one is done.
                     return
                 _wait(self._cond, _LOOK)
         finally:
             self._waiting.pop(me, None)
+
+    def _late(self) -> float:
+        """Return the seconds for which a place that does not come has been waited for."""
+        if not self._outstanding:
+            return self.quiet_for()
+        return math.inf if self._stalled else 0.0
 
     def _released(self, order: int) -> bool:
         """Return True if all waiters were released."""
@@ -269,16 +276,13 @@ class ReplayingTurnstile(_Base):
             return threads - self._alive
 
     def over(self, place: int) -> bool:
-        """Return True if no thread runs or waits for an outcome before that place.
-
-        Questions recorded before it and not asked by now will not be asked.
-        """
+        """Return True if no thread runs or waits for an outcome before that place."""
         with self._cond:
             queued = [item for pump in list(self._pumps.values()) for item in pump.waiting()]
             first = min(
                 (*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place
             )
-            # A finished job whose loop has not heard of it yet may set off anything; one that is queued has its place.
+            # A finished job of which its loop has not heard may set off anything.
             unheard = self._jobs > sum(entry.when == 0 for _, _, entry in queued)
             busy = self._able(get_ident()) or self._coming or self._outstanding or unheard
             return not busy and first >= place
@@ -316,7 +320,7 @@ class ReplayingTurnstile(_Base):
                 wait = wait and not self._elapsed(entry)
             else:
                 due = order <= self._places.next or (self._alone(me) and self._lowest(order))
-                late = not due and self.quiet_for() > PATIENCE and not self._outstanding
+                late = not due and self._late() > PATIENCE
                 wait = not (due or late) or self._others_run()
             if not wait:
                 self._blocked.discard(me)
@@ -327,19 +331,13 @@ class ReplayingTurnstile(_Base):
         if self._outstanding:
             pump.move_up(self._elapsed)
         # All progress wakes the pump; the timer is for conditions that depend on time alone.
-        self._wake_later(pump)
+        pump.wake_at(monotonic() + self.skew + _LOOK)
         return False
 
     def _elapsed(self, entry: _Entry) -> bool:
-        """Return True if a timer without a record is over, while something runs for real.
-
-        What runs for real may wait for the timer, or be ended by it.
-        """
+        """Return True if a timer without a record is over while something runs for real."""
         timed = self._outstanding > 0 and entry.order is None and bool(entry.when)
         return timed and cast("float", entry.when) <= this_loop().time()
-
-    def _wake_later(self, pump: _Pump) -> None:
-        real_call_at(pump.loop)(monotonic() + self.skew + _LOOK, pump.wake, context=Context())
 
     def _others_run(self) -> bool:
         # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
@@ -372,7 +370,7 @@ class ReplayingTurnstile(_Base):
         if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._quiet.since > 2 * _LOOK:
             self._hanging.fail_first()
         else:
-            self._wake_later(pump)
+            pump.wake_at(monotonic() + self.skew + _LOOK)
 
     def _mark(self, order: int | None) -> None:
         with self._lock:
@@ -382,6 +380,7 @@ class ReplayingTurnstile(_Base):
     def _take(self, order: int | None) -> None:
         if order is not None:
             self._places.take(order)
+        self._stalled = False
         self._quiet.since = monotonic()
         self._notify()
 
