@@ -40,7 +40,7 @@ AGENT = """
 
 
 def test_a_program_is_replayed_and_forked_and_its_server_is_not_its_child(shell):
-    shop = shell.write("shop.py", SHOP.read_text())
+    shell.write("shop.py", SHOP.read_text())
     agent = shell.write("agent.py", AGENT)
     done, recording = shell.record(agent)
     assert done.status == 0, done.err
@@ -55,10 +55,42 @@ def test_a_program_is_replayed_and_forked_and_its_server_is_not_its_child(shell)
     # The fork has started a server of its own, which counts from one.
     assert fork[1] == lines[1].replace("2", "1")
 
-    shop.write_text("raise SystemExit('a replay starts no server')")
     # The child has the messages of both its parent and its own server, in one stream.
     replay = shell.run("replay", "last")
     assert (replay.status, replay.out) == (0, forked.out), replay.err
+
+
+def test_a_replay_names_a_changed_program_or_command_of_a_server_that_it_does_not_run(shell):
+    shop, agent = shell.write("shop.py", SHOP.read_text()), shell.write("agent.py", AGENT)
+    shell.record(agent)
+    assert shell.replay().status == 0
+    shop.write_text("raise SystemExit('a replay starts no server')")
+    changed = shell.replay("--json").json["verdict"]
+    assert (changed["faithful"], changed["divergences"]) == (False, [])
+    assert changed["notes"] == [
+        "shop.py, the program of an MCP server, has changed: its answers are the recorded ones"
+    ]
+    shop.write_text(SHOP.read_text())
+    for words in ('["-m", "shop"]', '["-u", "shop.py"]'):
+        shell.write("agent.py", AGENT.replace('["shop.py"]', words))
+        (note,) = shell.replay("--json").json["verdict"]["notes"]
+        assert note.startswith("the command of an MCP server is python -")
+        assert ", and was python shop.py: " in note
+
+
+def test_a_module_that_is_a_server_is_named_where_it_has_changed(shell):
+    shell.write("shop.py", SHOP.read_text())
+    shell.record(shell.write("agent.py", AGENT.replace('["shop.py"]', '["-m", "shop"]')))
+    shell.write("shop.py", SHOP.read_text() + "# changed")
+    (note,) = shell.replay("--json").json["verdict"]["notes"]
+    assert note.startswith("shop.py, the program of an MCP server, has changed")
+
+
+def test_a_secret_in_the_command_of_a_server_is_no_change(shell):
+    words = '["shop.py", "stdio", "--api-key=sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"]'
+    shell.write("shop.py", SHOP.read_text())
+    shell.record(shell.write("agent.py", AGENT.replace('["shop.py"]', words)))
+    assert shell.replay().status == 0
 
 
 @pytest.mark.thorough

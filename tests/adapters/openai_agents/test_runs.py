@@ -327,10 +327,70 @@ def test_an_agent_as_a_tool_answers_as_the_tool_and_runs_again_where_it_is_let_t
 
     first, recording = faithful(program, provider)
     assert labels(recording) == ["model:caller", "tool:scout", "tool:scout", "model:caller"]
+    assert replay(program, recording)[1].again["tool:scout"] == 2
     assert any("agent:Scout" in step.call.scope for step in recording if step.call.within is not None)
     second, verdict = replay(program, recording, live=["tool:scout"])
     assert second == first
     assert verdict.live == {"tool:scout": 2}
+
+
+AGENT_AS_A_TOOL = """
+    import asyncio, json
+    from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
+    from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+
+    set_tracing_disabled(True)
+
+    class Scripted(Model):
+        async def get_response(self, system_instructions, input, *args, **options):
+            tool = {"boss": "scout", "scout": "warm"}[system_instructions.split()[0]]
+            if isinstance(input, str) or "output" not in input[-1]:
+                said = ResponseFunctionToolCall(
+                    arguments=json.dumps({"input": "here"}), call_id=tool, name=tool, type="function_call"
+                )
+            else:
+                text = ResponseOutputText(annotations=[], text=f"so: {input[-1]['output']}", type="output_text")
+                said = ResponseOutputMessage(
+                    id="m", content=[text], role="assistant", status="completed", type="message"
+                )
+            return ModelResponse(output=[said], usage=Usage(), response_id=None)
+
+        def stream_response(self, *args, **options):
+            raise NotImplementedError
+
+    @function_tool
+    def warm(input: str) -> str:
+        return f"warm {input}"
+
+    async def shortened(result):
+        return result.final_output[:20]
+
+    scout = Agent("Scout", instructions="scout the place", model=Scripted(), tools=[warm])
+    tool = scout.as_tool("scout", "Ask the scout.", custom_output_extractor=shortened)
+    boss = Agent("Boss", instructions="boss", model=Scripted(), tools=[tool])
+    print(Runner.run_sync(boss, "Is it warm?").final_output)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ("scout the place", "scout well", "/tool:scout#0/agent:Scout/model:"),
+        ("warm {input}", "hot {input}", "/tool:warm#0"),
+        ("[:20]", "[:3]", "/tool:scout#0"),
+    ],
+    ids=["its instructions", "its tool", "its output"],
+)
+def test_a_change_of_an_agent_that_is_a_tool_is_found(before, after, place, shell):
+    shell.write("agent.py", AGENT_AS_A_TOOL)
+    done, _ = shell.record("agent.py")
+    assert done.out == "so: so: warm here\n", done.err
+    assert shell.replay("--json").json["verdict"]["again"] == {"tool:scout": 1, "tool:warm": 1}
+    assert before in AGENT_AS_A_TOOL
+    shell.write("agent.py", AGENT_AS_A_TOOL.replace(before, after))
+    (found,) = shell.replay("--json").json["verdict"]["divergences"]
+    assert found["kind"] == "CHANGED"
+    assert place in found["address"]
 
 
 @input_guardrail

@@ -16,6 +16,7 @@ from typing import Any
 
 import anyio
 
+from reenact.adapters.mcp.server_program import name_changes
 from reenact.adapters.scopes import listening
 from reenact.core.boundary import Scope, entered
 from reenact.core.store.writer import warn
@@ -43,6 +44,8 @@ def hook(function: Any, *more: Any) -> None:
     def wrapper(original: Any) -> Any:
         async def transport(*args: Any, **options: Any) -> AsyncIterator[tuple[Any, ...]]:
             scope = asked_in()
+            if scope is not None and function.__name__ == "stdio_client":
+                name_changes(scope, args[0] if args else options.get("server"))
             connect = functools.partial(asynccontextmanager(original), *args, **options)
             if scope is None:
                 connected: AbstractAsyncContextManager[tuple[Any, ...]] = connect()

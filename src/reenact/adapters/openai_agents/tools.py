@@ -7,8 +7,11 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import wraps
+from hashlib import blake2b
 from inspect import isawaitable
 from typing import Any
+
+from agents.agent import AgentBase
 
 from reenact.adapters.openai_agents import runs
 from reenact.adapters.openai_agents.answer_wire import plain
@@ -31,7 +34,7 @@ def hooked_invoker(original: Any) -> Any:
         recorded = object.__new__(type(self))
         recorded.__dict__.update(self.__dict__)
         inner = self._invoke_tool_impl
-        source = source_of(_function(inner))
+        source = _source(inner)
         recorded._invoke_tool_impl = lambda ctx, words: _performed(
             ctx, words, lambda: inner(ctx, words), source=source
         )
@@ -58,7 +61,7 @@ def _wrapped(tool: Any) -> Any:
 
     @wraps(inner)
     async def on_invoke_tool(ctx: Any, input: str) -> Any:  # noqa: A002
-        return await _performed(ctx, input, lambda: inner(ctx, input), tool.name, source_of(inner))
+        return await _performed(ctx, input, lambda: inner(ctx, input), tool.name, _source(inner))
 
     recorded = copy.copy(tool)
     recorded.on_invoke_tool = on_invoke_tool
@@ -81,12 +84,30 @@ async def _performed(
         return await aperform(effect, live)
 
 
-def _function(invoke: Any) -> Any:
-    """Return the program's function inside the SDK's invoker of a decorated function."""
+def _source(invoke: Any) -> Source | None:
+    """Return the source of a tool: a decorated function's, or that of an agent as a tool."""
     code = getattr(invoke, "__code__", None)
-    if code is None or "the_func" not in code.co_freevars:
-        return invoke
-    return invoke.__closure__[code.co_freevars.index("the_func")].cell_contents
+    names = code.co_freevars if code is not None else ()
+    if "the_func" in names:
+        return source_of(_held(invoke, names, "the_func"))
+    if "self" in names and isinstance(_held(invoke, names, "self"), AgentBase):
+        return _source_of_agent([_held(invoke, names, name) for name in names])
+    return source_of(invoke)
+
+
+def _held(invoke: Any, names: tuple[str, ...], name: str) -> Any:
+    """Return the value of a variable in the closure of a function."""
+    return invoke.__closure__[names.index(name)].cell_contents
+
+
+def _source_of_agent(used: list[Any]) -> Source:
+    """Return the source of an agent as a tool, from the functions that it uses beside the agent.
+
+    The agent itself is the SDK's code: what it asks inside of the call shows a change of its parts.
+    """
+    found = [source for one in used if callable(one) and (source := source_of(one)) is not None]
+    digest = blake2b("".join(source.digest for source in found).encode(), digest_size=8).hexdigest()
+    return Source(digest, tuple(dict.fromkeys(word for source in found for word in source.unrecorded)))
 
 
 def _arguments(text: str) -> dict[str, Any]:
