@@ -1,4 +1,4 @@
-"""The program of an MCP server over stdio: a replay does not run it, and names a change of it."""
+"""The program of an MCP server over stdio, whose changes a replay names without running it."""
 
 from __future__ import annotations
 
