@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from reenact.adapters.deadlines import pause
 from reenact.adapters.process_activity import StandStill
-from reenact.adapters.stdlib import ports
 from reenact.core import system
 from reenact.core.boundary import Run, entered
 from reenact.core.model.event import LISTENS
@@ -141,6 +140,8 @@ class RecordedServers:
         with entered(None):
             actual = known.read_text(encoding="ascii")
         if actual.isdigit():
+            from reenact.adapters.stdlib import ports  # noqa: PLC0415 - few programs have servers, and it needs sockets
+
             ports.reach(port, int(actual))
         return True
 

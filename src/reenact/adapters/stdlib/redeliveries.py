@@ -60,7 +60,7 @@ class Redeliveries(RunSignals):
         self._expected = _expected(run)
         self._lock = threading.Lock()
         self._sent: Callable[[], None] | None = None
-        self._started = run.root.path != "main"
+        self.started = run.root.path != "main"
         """The program has started this process, and sends it the recorded signals again."""
         self.takes_interrupts = any(each.number == signal.SIGINT for each in self._expected)
         if self._expected:
@@ -82,7 +82,7 @@ class Redeliveries(RunSignals):
         sent, self._sent = self._sent, None
         if sent is not None:
             sent()
-        elif number == signal.SIGINT and not (self.takes_interrupts and self._started):
+        elif number == signal.SIGINT and not (self.takes_interrupts and self.started):
             signal.default_int_handler(number, frame)
         elif all(each.number != number for each in self._expected):
             _set(number, signal.SIG_DFL)

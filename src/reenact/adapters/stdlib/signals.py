@@ -102,8 +102,10 @@ def end(run: Run) -> None:
     global _active
     if _active is not None and _active.run is run:
         _active.end()
+        # The program sends a process that it has started the recorded signals again, at any time.
+        kept = isinstance(_active, Redeliveries) and _active.started
         _active = None
-        for number, handler in list(handlers.items()):
+        for number, handler in [] if kept else list(handlers.items()):
             if _get(number) is _came and threading.current_thread() is threading.main_thread():
                 _set(number, handler)
         handlers.clear()
