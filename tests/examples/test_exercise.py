@@ -102,8 +102,8 @@ def test_the_forks_refuse_are_listed_below_their_parent_and_replay_faithfully(sa
     assert "├── ID  fork at 2  support  ok  I am sorry: ORD-5521 is on" in shown
     assert "└── ID  fork at 3  support  ok  I am sorry: you have ORD-5521" in shown
     assert "ID: faithful: 4 served from the recording; 1 × tool:cancel_order ran again\n" in shown
-    assert "ID: faithful: 3 served from the recording; not compared" in shown
-    assert "ran for real in the fork, and not in its replay)\n" in shown
+    answered = "3 served from the recording; tool:cancel_order did not run (it ran for real in the fork"
+    assert f"ID: faithful: {answered}" in " ".join(shown.split())
     assert shown.count("✓ replayed to the letter\n") == 2
 
 
